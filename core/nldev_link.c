@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/* "rdma link add" and "rdma link del": soft devices come and go. */
+#include <linux/ctype.h>
+#include <linux/kmod.h>
+#include <linux/netdevice.h>
+#include <linux/rwsem.h>
+#include <net/sock.h>
+
+#include "device.h"
+#include "nldev.h"
+
+/* Read while a driver makes a link, so that it cannot leave meanwhile. */
+static DECLARE_RWSEM(link_types_lock);
+static LIST_HEAD(link_types);
+
+/**
+ * rdma_link_register - offer a type of link
+ * @ops: the type, static in the driver
+ *
+ * Context: process.
+ */
+void rdma_link_register(struct rdma_link_ops *ops)
+{
+	down_write(&link_types_lock);
+	list_add_tail(&ops->list, &link_types);
+	up_write(&link_types_lock);
+}
+EXPORT_SYMBOL(rdma_link_register);
+
+/**
+ * rdma_link_unregister - offer it no more
+ * @ops: from rdma_link_register()
+ *
+ * Context: process; waits for a link of any type that is being made.
+ */
+void rdma_link_unregister(struct rdma_link_ops *ops)
+{
+	down_write(&link_types_lock);
+	list_del(&ops->list);
+	up_write(&link_types_lock);
+}
+EXPORT_SYMBOL(rdma_link_unregister);
+
+static const struct rdma_link_ops *find_type(const char *type)
+{
+	const struct rdma_link_ops *ops;
+
+	lockdep_assert_held(&link_types_lock);
+	list_for_each_entry(ops, &link_types, list)
+		if (!strcmp(ops->type, type))
+			return ops;
+	return NULL;
+}
+
+/* What goes into a module's name has to look like one. */
+static bool sane_type(const char *type)
+{
+	const char *c;
+
+	for (c = type; *c; c++)
+		if (!isalnum(*c) && *c != '_' && *c != '-')
+			return false;
+	return *type;
+}
+
+/* Makes the link with link_types_lock held for reading. */
+static int make_link(const struct rdma_link_ops *ops, const char *name,
+		     struct net_device *ndev, struct netlink_ext_ack *extack)
+{
+	int ret;
+
+	if (ops->newlink_extack)
+		ret = ops->newlink_extack(name, ndev, extack);
+	else
+		ret = ops->newlink(name, ndev);
+	if (!ret || extack->_msg)
+		return ret;
+	switch (ret) {
+	case -EEXIST:
+		NL_SET_ERR_MSG(extack,
+			       "the netdev has an RDMA link already, or the name is taken; see 'rdma link'");
+		break;
+	case -ENFILE:
+		NL_SET_ERR_MSG(extack,
+			       "an RDMA device with this name exists; choose another or 'rdma link del' that one");
+		break;
+	default:
+		NL_SET_ERR_MSG(extack,
+			       "the driver cannot make a link on this netdev; the kernel log may say more");
+	}
+	return ret;
+}
+
+static bool name_taken(const char *name)
+{
+	struct ib_device *dev;
+
+	dev = ib_device_get_by_name(name, RDMA_DRIVER_UNKNOWN);
+	if (!dev)
+		return false;
+	ib_device_put(dev);
+	return true;
+}
+
+/* Without the type's module that is loaded, once. */
+static int add_link(const char *type, const char *name, struct net_device *ndev,
+		    struct netlink_ext_ack *extack)
+{
+	const struct rdma_link_ops *ops;
+	int ret;
+
+	down_read(&link_types_lock);
+	ops = find_type(type);
+	if (!ops) {
+		up_read(&link_types_lock);
+		request_module("rdma-link-%s", type);
+		down_read(&link_types_lock);
+		ops = find_type(type);
+	}
+	if (ops) {
+		ret = make_link(ops, name, ndev, extack);
+	} else {
+		NL_SET_ERR_MSG(extack,
+			       "unknown link type, and no module rdma-link-TYPE could be loaded; for type rxe: insmod rdma_rxe.ko");
+		ret = -EINVAL;
+	}
+	up_read(&link_types_lock);
+	return ret;
+}
+
+/**
+ * nldev_newlink - answer RDMA_NLDEV_CMD_NEWLINK
+ * @req: the request, with all its attributes
+ *
+ * Context: process, without RTNL.
+ * Return: 0, or a negative errno with the reason told.
+ */
+int nldev_newlink(const struct rdma_nl_req *req)
+{
+	const char *name = nla_data(req->tb[RDMA_NLDEV_ATTR_DEV_NAME]);
+	const char *type = nla_data(req->tb[RDMA_NLDEV_ATTR_LINK_TYPE]);
+	struct netlink_ext_ack *extack = req->extack;
+	struct net_device *ndev;
+	int ret;
+
+	if (!*name || strpbrk(name, "/% \t\n")) {
+		NL_SET_ERR_MSG_ATTR(extack, req->tb[RDMA_NLDEV_ATTR_DEV_NAME],
+				    "not a device name: 1 to 63 characters, no '/', '%' or blanks");
+		return -EINVAL;
+	}
+	if (!sane_type(type)) {
+		NL_SET_ERR_MSG_ATTR(extack, req->tb[RDMA_NLDEV_ATTR_LINK_TYPE],
+				    "not a link type; softroce has 'rxe'");
+		return -EINVAL;
+	}
+	ndev = dev_get_by_name(sock_net(req->skb->sk),
+			       nla_data(req->tb[RDMA_NLDEV_ATTR_NDEV_NAME]));
+	if (!ndev) {
+		NL_SET_ERR_MSG_ATTR(extack, req->tb[RDMA_NLDEV_ATTR_NDEV_NAME],
+				    "no such netdev in this network namespace; 'ip link' lists them");
+		return -ENODEV;
+	}
+	if (name_taken(name)) {
+		NL_SET_ERR_MSG_ATTR(extack, req->tb[RDMA_NLDEV_ATTR_DEV_NAME],
+				    "an RDMA device with this name exists (names are unique across namespaces); choose another or 'rdma link del' that one");
+		ret = -EEXIST;
+	} else {
+		ret = add_link(type, name, ndev, extack);
+	}
+	dev_put(ndev);
+	return ret;
+}
+
+/*
+ * Devices are visible in all namespaces.  The administrator of one namespace
+ * may delete those whose netdev is in it.
+ */
+static bool may_delete(const struct rdma_nl_req *req, struct ib_device *dev)
+{
+	struct net_device *ndev;
+	bool inside = false;
+
+	if (netlink_capable(req->skb, CAP_NET_ADMIN))
+		return true;
+	ndev = ib_device_get_netdev(dev, rdma_start_port(dev));
+	if (ndev) {
+		inside = net_eq(dev_net(ndev), sock_net(req->skb->sk));
+		dev_put(ndev);
+	}
+	return inside;
+}
+
+/**
+ * nldev_dellink - answer RDMA_NLDEV_CMD_DELLINK
+ * @req: the request
+ *
+ * Context: process, without RTNL.
+ * Return: 0, or a negative errno with the reason told.
+ */
+int nldev_dellink(const struct rdma_nl_req *req)
+{
+	struct ib_device *dev = nldev_get_device(req);
+
+	if (IS_ERR(dev))
+		return PTR_ERR(dev);
+	if (!may_delete(req, dev)) {
+		NL_SET_ERR_MSG(req->extack,
+			       "the link's netdev is in another network namespace; delete it there or on the host");
+		ib_device_put(dev);
+		return -EPERM;
+	}
+	if (!(dev->attrs.kernel_cap_flags & IBK_ALLOW_USER_UNREG)) {
+		NL_SET_ERR_MSG(req->extack,
+			       "not made by 'rdma link add': the device goes with its driver");
+		ib_device_put(dev);
+		return -EOPNOTSUPP;
+	}
+	ib_unregister_device_and_put(dev);
+	return 0;
+}

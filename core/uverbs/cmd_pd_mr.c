@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/* Protection domains and memory regions. */
+#include <verbs_user.h>
+#include "method.h"
+
+static int uverbs_pd_destroy(struct ib_uobject *uobj, struct ib_udata *udata)
+{
+	return ib_dealloc_pd_user(uobj->object, udata);
+}
+
+const struct uverbs_object_type uverbs_pd_type = {
+	.id = UVERBS_OBJECT_PD,
+	.size = sizeof(struct ib_uobject),
+	.rank = UVERBS_RANK_PD,
+	.destroy = uverbs_pd_destroy,
+};
+
+static int uverbs_mr_destroy(struct ib_uobject *uobj, struct ib_udata *udata)
+{
+	return ib_dereg_mr_user(uobj->object, udata);
+}
+
+const struct uverbs_object_type uverbs_mr_type = {
+	.id = UVERBS_OBJECT_MR,
+	.size = sizeof(struct ib_uobject),
+	.rank = UVERBS_RANK_MR,
+	.destroy = uverbs_mr_destroy,
+};
+
+int uverbs_w_alloc_pd(struct uverbs_cmd *cmd)
+{
+	struct ib_uobject *uobj;
+	struct ib_pd *pd;
+
+	uobj = uverbs_object_create(cmd, &uverbs_pd_type);
+	if (IS_ERR(uobj))
+		return PTR_ERR(uobj);
+	pd = rdma_alloc_user_pd(cmd->bundle.context, uobj,
+				&cmd->bundle.driver_udata);
+	if (IS_ERR(pd))
+		return PTR_ERR(pd);
+	uobj->object = pd;
+	uverbs_resp(cmd, struct ib_uverbs_alloc_pd_resp)->pd_handle = uobj->id;
+	return 0;
+}
+
+int uverbs_w_dealloc_pd(struct uverbs_cmd *cmd)
+{
+	const struct ib_uverbs_dealloc_pd *req =
+		uverbs_req(cmd, struct ib_uverbs_dealloc_pd);
+
+	return uverbs_object_destroy(cmd->file, &uverbs_pd_type,
+				     req->pd_handle, NULL);
+}
+
+int uverbs_m_pd_destroy(struct uverbs_cmd *cmd)
+{
+	u32 id = uverbs_attr_handle(cmd, UVERBS_ATTR_DESTROY_PD_HANDLE);
+
+	return uverbs_object_destroy(cmd->file, &uverbs_pd_type, id, NULL);
+}
+
+int uverbs_w_reg_mr(struct uverbs_cmd *cmd)
+{
+	const struct ib_uverbs_reg_mr *req =
+		uverbs_req(cmd, struct ib_uverbs_reg_mr);
+	struct ib_uverbs_reg_mr_resp *resp =
+		uverbs_resp(cmd, struct ib_uverbs_reg_mr_resp);
+	struct ib_uobject *uobj;
+	struct ib_pd *pd;
+	struct ib_mr *mr;
+
+	/* The bit that would be the sign is nobody's flag. */
+	if (req->access_flags > INT_MAX)
+		return -EOPNOTSUPP;
+	pd = uverbs_object_use(cmd, &uverbs_pd_type, req->pd_handle);
+	if (IS_ERR(pd))
+		return PTR_ERR(pd);
+	uobj = uverbs_object_create(cmd, &uverbs_mr_type);
+	if (IS_ERR(uobj))
+		return PTR_ERR(uobj);
+	mr = rdma_reg_user_mr(pd, req->start, req->length, req->hca_va,
+			      req->access_flags, uobj,
+			      &cmd->bundle.driver_udata);
+	if (IS_ERR(mr))
+		return PTR_ERR(mr);
+	uobj->object = mr;
+	resp->mr_handle = uobj->id;
+	resp->lkey = mr->lkey;
+	resp->rkey = mr->rkey;
+	return 0;
+}
+
+int uverbs_w_dereg_mr(struct uverbs_cmd *cmd)
+{
+	const struct ib_uverbs_dereg_mr *req =
+		uverbs_req(cmd, struct ib_uverbs_dereg_mr);
+
+	return uverbs_object_destroy(cmd->file, &uverbs_mr_type,
+				     req->mr_handle, NULL);
+}
+
+int uverbs_m_mr_destroy(struct uverbs_cmd *cmd)
+{
+	u32 id = uverbs_attr_handle(cmd, UVERBS_ATTR_DESTROY_MR_HANDLE);
+
+	return uverbs_object_destroy(cmd->file, &uverbs_mr_type, id, NULL);
+}
+
+int uverbs_m_query_mr(struct uverbs_cmd *cmd)
+{
+	struct ib_mr *mr;
+
+	mr = uverbs_object_use(cmd, &uverbs_mr_type,
+			       uverbs_attr_handle(cmd,
+						  UVERBS_ATTR_QUERY_MR_HANDLE));
+	if (IS_ERR(mr))
+		return PTR_ERR(mr);
+	uverbs_attr_put(cmd, UVERBS_ATTR_QUERY_MR_RESP_LKEY, &mr->lkey,
+			sizeof(mr->lkey));
+	uverbs_attr_put(cmd, UVERBS_ATTR_QUERY_MR_RESP_RKEY, &mr->rkey,
+			sizeof(mr->rkey));
+	uverbs_attr_put(cmd, UVERBS_ATTR_QUERY_MR_RESP_LENGTH, &mr->length,
+			sizeof(mr->length));
+	uverbs_attr_put(cmd, UVERBS_ATTR_QUERY_MR_RESP_IOVA, &mr->iova,
+			sizeof(mr->iova));
+	return 0;
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/* The steps of a command that do not depend on how it came. */
+#include <linux/file.h>
+#include <linux/mm.h>
+#include "method.h"
+
+void uverbs_cmd_init(struct uverbs_cmd *cmd, struct ib_uverbs_file *file)
+{
+	memset(cmd, 0, sizeof(*cmd));
+	cmd->bundle.ufile = file;
+	cmd->file = file;
+	cmd->new_fd = -1;
+}
+
+/**
+ * uverbs_cmd_run - run the handler of a command
+ * @cmd: the command, its request read
+ * @handler: the handler
+ * @needs_context: it does not work before GET_CONTEXT
+ *
+ * Context: process.
+ * Return: 0 or an error; -EIO when the device is gone.  After 0 a new object is
+ *	published: it cannot be left to uverbs_cmd_finish(), which runs without
+ *	the device.
+ */
+int uverbs_cmd_run(struct uverbs_cmd *cmd, uverbs_handler handler,
+		   bool needs_context)
+{
+	struct uverbs_device *udev = cmd->file->udev;
+	int idx;
+	int ret;
+
+	cmd->ibdev = uverbs_enter(udev, &idx);
+	/* Pairs with the release when GET_CONTEXT is complete. */
+	cmd->bundle.context = smp_load_acquire(&cmd->file->ucontext);
+	if (!cmd->ibdev)
+		ret = -EIO;
+	else if (needs_context && !cmd->bundle.context)
+		ret = -EINVAL;
+	else
+		ret = handler(cmd);
+
+	while (cmd->num_used)
+		uverbs_object_unshare(cmd->used[--cmd->num_used]);
+	if (cmd->created) {
+		if (ret)
+			uverbs_object_abort(cmd->created);
+		else
+			uverbs_object_publish(cmd->created);
+		cmd->created = NULL;
+		if (ret)
+			cmd->created_id = 0;
+	}
+	uverbs_exit(udev, idx);
+	cmd->ibdev = NULL;
+	return ret;
+}
+
+/* The program never learned its handle. */
+static void uverbs_cmd_undo_object(struct uverbs_cmd *cmd)
+{
+	struct uverbs_device *udev = cmd->file->udev;
+	struct uverbs_events_told told;
+	int idx;
+
+	/*
+	 * Without a device it is destroyed already.  A program that guessed
+	 * the handle may use it now: then it stays until the file is closed.
+	 */
+	if (uverbs_enter(udev, &idx))
+		uverbs_object_destroy(cmd->file, cmd->created_type,
+				      cmd->created_id, &told);
+	uverbs_exit(udev, idx);
+}
+
+/**
+ * uverbs_cmd_finish - end a command
+ * @cmd: the command, which has run
+ * @err: 0 when the reply is written, else why there is none
+ *
+ * Context: process, without the device.
+ */
+void uverbs_cmd_finish(struct uverbs_cmd *cmd, int err)
+{
+	if (err && cmd->created_id)
+		uverbs_cmd_undo_object(cmd);
+	if (cmd->new_filp) {
+		if (err) {
+			put_unused_fd(cmd->new_fd);
+			fput(cmd->new_filp);
+		} else {
+			uverbs_event_file_make_default(cmd->new_filp
+							       ->private_data);
+			fd_install(cmd->new_fd, cmd->new_filp);
+		}
+	}
+	kvfree(cmd->large);
+}

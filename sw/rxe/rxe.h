@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * The soft-RoCE device and the small objects on it.
+ *
+ * Lifetime of a device: rxe_link_add() makes it for a netdev and registers it
+ * with the core.  "rdma link del", the netdev's or the namespace's end, and
+ * module exit unregister it; the core frees it (dealloc_driver) when the last
+ * operation on it has ended.  Between unpublishing and freeing, @gone is set:
+ * nothing is transmitted, nothing received finds its QPs.
+ *
+ * Every QP holds its device through the core: a device outlives what is on it.
+ */
+#ifndef SOFTROCE_RXE_H
+#define SOFTROCE_RXE_H
+
+#include <linux/netdevice.h>
+#include <linux/skbuff.h>
+#include <linux/types.h>
+#include <rdma/ib_cache.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/rdma_user_rxe.h>
+#include <rdma/uverbs_ioctl.h>
+#include "rxe_counters.h"
+
+#ifdef CONFIG_HIGHMEM
+#error "rdma_rxe addresses all memory directly: 64-bit kernels only"
+#endif
+
+/* What the rxe provider of libibverbs asks for (GET_CHARDEV). */
+#define RXE_UVERBS_ABI_VERSION 2
+
+enum rxe_limits {
+	RXE_MAX_QP = 0x100000 - 0x10,
+	RXE_MAX_QP_WR = 1 << 16,
+	RXE_MAX_SGE = 32,
+	RXE_MAX_INLINE = 512,
+	RXE_MAX_CQ = 1 << 20,
+	RXE_MAX_CQE = (1 << 20) - 1,
+	RXE_MAX_PD = 1 << 20,
+	RXE_MAX_MR = (1 << 19) - 1,
+	RXE_MAX_AH = 1 << 15,
+	RXE_MAX_UCONTEXT = 1 << 16,
+	RXE_MAX_RD_ATOMIC = 128,
+	RXE_GID_TABLE_LEN = 1024,
+	RXE_PKEY_TABLE_LEN = 1,
+	RXE_DEFAULT_PKEY = 0xffff,
+};
+
+/* 2 GiB: IBTA vol. 1, 9.7.1 (message sizes). */
+#define RXE_MAX_MSG_SZ 0x80000000u
+#define RXE_MAX_MR_SIZE BIT_ULL(46)
+
+/**
+ * struct rxe_dev - one soft-RoCE link
+ * @ib: the core's device
+ * @ndev: the netdev, with a reference until the device is freed; look at
+ *	@gone before use
+ * @net: where it was made; the link does not outlive it.  Not the netdev's:
+ *	that can move away while the link ends
+ * @gone: the link is being unregistered (READ_ONCE)
+ * @port_active: as last told to the consumers; under RTNL
+ * @net_entry: on the list of its namespace (rxe_net.c)
+ * @mtu: largest payload of a packet in bytes, 256 to 4096, follows the netdev
+ * @trains: bursts may leave as one segmentation-offload skb
+ * @counters: per CPU
+ */
+struct rxe_dev {
+	struct ib_device ib;
+	struct net_device *ndev;
+	netdevice_tracker tracker;
+	struct net *net;
+	bool gone;
+	bool port_active;
+	struct list_head net_entry;
+	u32 mtu;
+	bool trains;
+	struct rxe_counters __percpu *counters;
+	/* Objects of this link, each at most its RXE_MAX_*. */
+	atomic_t num_ucontext;
+	atomic_t num_pd;
+	atomic_t num_cq;
+	atomic_t num_mr;
+	atomic_t num_ah;
+};
+
+struct rxe_ucontext {
+	struct ib_ucontext ibuc;
+	/* Rings that wait for the program's mmap(), by page offset. */
+	struct xarray pending;
+	u32 next_pgoff;
+};
+
+struct rxe_pd {
+	struct ib_pd ibpd;
+};
+
+static inline struct rxe_dev *to_rxe(struct ib_device *ib)
+{
+	return container_of(ib, struct rxe_dev, ib);
+}
+
+static inline struct rxe_ucontext *to_rxe_ucontext(struct ib_ucontext *ibuc)
+{
+	return container_of(ibuc, struct rxe_ucontext, ibuc);
+}
+
+static inline struct rxe_pd *to_rxe_pd(struct ib_pd *ibpd)
+{
+	return container_of(ibpd, struct rxe_pd, ibpd);
+}
+
+/* One more object of a kind; -ENOMEM beyond @max.  Undone by atomic_dec(). */
+static inline int rxe_count_object(atomic_t *count, int max)
+{
+	if (atomic_inc_return(count) <= max)
+		return 0;
+	atomic_dec(count);
+	return -ENOMEM;
+}
+
+/* rxe_verbs.c */
+extern const struct ib_device_ops rxe_dev_ops;
+void rxe_dev_init_attrs(struct rxe_dev *rxe);
+
+/* rxe_link.c */
+/* Stop transmission and queue the unregistration; RCU or a reference. */
+void rxe_link_end(struct rxe_dev *rxe);
+int rxe_link_init(void);
+void rxe_link_exit(void);
+
+#endif

@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * The completer: what answers mean for the send queue (IBTA vol. 1, 9.7.5 to
+ * 9.7.8), and what happens when none come.
+ *
+ * req.una is the oldest PSN that nothing has acknowledged.  An ACK at a PSN
+ * acknowledges all SENDs and WRITEs up to it; a READ is only done when its own
+ * answers have come, so an answer beyond those that are missing says that they
+ * are lost (9.7.5.1.3, implied NAK).
+ */
+#include <linux/string.h>
+#include "rxe_psn.h"
+#include "rxe_qp.h"
+#include "rxe_req.h"
+#include "rxe_sq.h"
+
+/* Delays of RNR NAK timer codes in units of 10 us, code 0 first. */
+static const u16 rnr_delay[32] = {
+	65536 - 1, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192,
+	256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288,
+	16384, 24576, 32768, 49152,
+};
+
+u64 rxe_rnr_delay_ns(u8 code)
+{
+	/* Code 0 is 655.36 ms, one more than the table's type holds. */
+	return (rnr_delay[code & 31] + (code & 31 ? 0 : 1)) * 10000ull;
+}
+
+static const u8 wc_opcodes[] = {
+	[IB_WR_SEND] = IB_WC_SEND,
+	[IB_WR_SEND_WITH_IMM] = IB_WC_SEND,
+	[IB_WR_RDMA_WRITE] = IB_WC_RDMA_WRITE,
+	[IB_WR_RDMA_WRITE_WITH_IMM] = IB_WC_RDMA_WRITE,
+	[IB_WR_RDMA_READ] = IB_WC_RDMA_READ,
+};
+
+/* ---- completing ---- */
+
+void rxe_qp_to_err(struct rxe_qp *qp)
+{
+	WRITE_ONCE(qp->state, IB_QPS_ERR);
+	qp->attr.qp_state = IB_QPS_ERR;
+	rxe_run_ack_timer_off(qp);
+	qp->req.wait_rnr = false;
+}
+
+void rxe_comp_wqe(struct rxe_qp *qp, int status)
+{
+	struct rxe_sq *sq = &qp->sq;
+	struct rxe_swqe *wqe = rxe_sq_slot(sq, sq->tail);
+	bool ok = status == IB_WC_SUCCESS;
+	struct ib_wc wc = {
+		.wr_id = wqe->wr_id,
+		.status = status,
+		.qp = &qp->ibqp,
+	};
+
+	if (wqe->opcode < ARRAY_SIZE(wc_opcodes))
+		wc.opcode = wc_opcodes[wqe->opcode];
+	if (ok && rxe_wqe_is_read(wqe))
+		wc.byte_len = wqe->length;
+	if (ok && rxe_wqe_is_send(wqe))
+		rxe_count(qp->rxe, RXE_CNT_RDMA_SENDS);
+	if (ok && !qp->sig_all && !(wqe->flags & IB_SEND_SIGNALED)) {
+		smp_store_release(&sq->tail, sq->tail + 1);
+		rxe_sq_show_tail(qp);
+		return;
+	}
+	/* Who sees the completion may post at once: there has to be room. */
+	smp_store_release(&sq->tail, sq->tail + 1);
+	rxe_sq_show_tail(qp);
+	if (rxe_cq_post(qp->scq, &wc, false) && qp->state != IB_QPS_ERR) {
+		rxe_qp_to_err(qp);
+		rxe_qp_event(qp, IB_EVENT_QP_FATAL);
+	}
+}
+
+void rxe_comp_fail(struct rxe_qp *qp, int status)
+{
+	rxe_qp_to_err(qp);
+	rxe_comp_wqe(qp, status);
+}
+
+static bool wqe_known(const struct rxe_sq *sq)
+{
+	return sq->tail != sq->head && rxe_sq_slot(sq, sq->tail)->numbered;
+}
+
+/* ---- going forward ---- */
+
+static void made_progress(struct rxe_qp *qp, u32 una)
+{
+	struct rxe_req *req = &qp->req;
+
+	req->una = una;
+	req->retries_left = qp->attr.retry_cnt;
+	req->rnr_left = qp->attr.rnr_retry;
+	req->backoff = 0;
+	req->nak_seen = false;
+	req->gap_seen = false;
+	req->single = false;
+	/* What was going to be sent again has arrived meanwhile. */
+	if (rxe_psn_diff(req->psn, una) < 0)
+		req->psn = una;
+	if ((s32)(qp->sq.tail - qp->sq.next) > 0)
+		qp->sq.next = qp->sq.tail;
+	if (req->una == req->psn || !qp->attr.timeout)
+		rxe_run_ack_timer_off(qp);
+	else
+		rxe_run_ack_timer(qp, rxe_ack_timeout_ns(qp->attr.timeout));
+}
+
+/* READ answers from una on are lost: ask again at once, once for each gap. */
+static void implied_nak(struct rxe_qp *qp)
+{
+	struct rxe_req *req = &qp->req;
+
+	if (req->gap_seen && req->gap_psn == req->una)
+		return;
+	req->gap_seen = true;
+	req->gap_psn = req->una;
+	rxe_count(qp->rxe, RXE_CNT_IMPLIED_NAK);
+	rxe_req_rewind(qp, req->una);
+}
+
+/*
+ * Everything before @psn has been executed by the responder.  Return false
+ * when a READ's missing answers stand in the way.
+ */
+static bool acked_before(struct rxe_qp *qp, u32 psn)
+{
+	u32 una = qp->req.una;
+	bool gap = false;
+
+	while (qp->state != IB_QPS_ERR && wqe_known(&qp->sq) &&
+	       rxe_psn_diff(psn, una) > 0) {
+		struct rxe_swqe *wqe = rxe_sq_slot(&qp->sq, qp->sq.tail);
+
+		if (rxe_wqe_is_read(wqe)) {
+			gap = true;
+			break;
+		}
+		if (rxe_psn_diff(psn, wqe->last_psn) <= 0) {
+			una = psn;
+			break;
+		}
+		una = rxe_psn_add(wqe->last_psn, 1);
+		rxe_comp_wqe(qp, IB_WC_SUCCESS);
+	}
+	if (qp->state == IB_QPS_ERR)
+		return false;
+	if (una != qp->req.una)
+		made_progress(qp, una);
+	if (gap)
+		implied_nak(qp);
+	return !gap;
+}
+
+/* ---- ACK and NAK ---- */
+
+/* Credit count codes: IBTA vol. 1, table 46: 0 1 2 3 4 6 8 12 16 24 ... */
+u32 rxe_credits_decode(u8 code)
+{
+	if (code < 2)
+		return code;
+	return (2 + (code & 1)) << ((code >> 1) - 1);
+}
+
+u8 rxe_credits_encode(u32 count)
+{
+	u8 code = 30;
+
+	while (code && rxe_credits_decode(code) > count)
+		code--;
+	return code;
+}
+
+static void take_credits(struct rxe_qp *qp, const struct rxe_pkt *pkt)
+{
+	u8 code = pkt->syndrome & RXE_AETH_VALUE_MASK;
+
+	qp->req.credits_known = code != RXE_AETH_CREDIT_UNLIMITED;
+	if (qp->req.credits_known)
+		qp->req.lsn = rxe_psn_add(pkt->msn, rxe_credits_decode(code));
+}
+
+static void comp_rnr_nak(struct rxe_qp *qp, struct rxe_pkt *pkt)
+{
+	struct rxe_req *req = &qp->req;
+
+	if (rxe_psn_diff(pkt->psn, req->una) < 0)
+		return;
+	rxe_count(qp->rxe, RXE_CNT_RCVD_RNR);
+	if (!acked_before(qp, pkt->psn) || req->wait_rnr || !wqe_known(&qp->sq))
+		return;
+	if (!req->rnr_left) {
+		rxe_count(qp->rxe, RXE_CNT_RNR_EXCEEDED);
+		rxe_comp_fail(qp, IB_WC_RNR_RETRY_EXC_ERR);
+		return;
+	}
+	if (qp->attr.rnr_retry != 7)
+		req->rnr_left--;
+	rxe_req_rewind(qp, req->una);
+	/* Not an answer that is missing: the peer asked for this pause. */
+	rxe_run_ack_timer_off(qp);
+	req->wait_rnr = true;
+	rxe_run_rnr_timer(qp, rxe_rnr_delay_ns(pkt->syndrome &
+					       RXE_AETH_VALUE_MASK));
+}
+
+static void comp_seq_nak(struct rxe_qp *qp, struct rxe_pkt *pkt)
+{
+	struct rxe_req *req = &qp->req;
+
+	if (rxe_psn_diff(pkt->psn, req->una) < 0)
+		return;
+	rxe_count(qp->rxe, RXE_CNT_RCVD_SEQ_ERR);
+	if (!acked_before(qp, pkt->psn) || req->wait_rnr || !wqe_known(&qp->sq))
+		return;
+	if (!req->retries_left) {
+		rxe_count(qp->rxe, RXE_CNT_RETRY_EXCEEDED);
+		rxe_comp_fail(qp, IB_WC_RETRY_EXC_ERR);
+		return;
+	}
+	req->retries_left--;
+	if (req->nak_seen && req->nak_psn == pkt->psn && !req->single) {
+		req->single = true;
+		rxe_count(qp->rxe, RXE_CNT_NO_TRAIN);
+	}
+	req->nak_seen = true;
+	req->nak_psn = pkt->psn;
+	rxe_req_rewind(qp, req->una);
+}
+
+static void comp_fatal_nak(struct rxe_qp *qp, struct rxe_pkt *pkt)
+{
+	int status = IB_WC_REM_OP_ERR;
+
+	if (rxe_psn_diff(pkt->psn, qp->req.una) < 0)
+		return;
+	rxe_count(qp->rxe, RXE_CNT_RCVD_NAK);
+	if (pkt->syndrome == RXE_NAK_INV_REQ)
+		status = IB_WC_REM_INV_REQ_ERR;
+	else if (pkt->syndrome == RXE_NAK_REM_ACC)
+		status = IB_WC_REM_ACCESS_ERR;
+	else if (pkt->syndrome == RXE_NAK_INV_RD_REQ)
+		status = IB_WC_REM_INV_RD_REQ_ERR;
+
+	/* A READ may be refused after some of its answers. */
+	while (qp->state != IB_QPS_ERR && wqe_known(&qp->sq)) {
+		struct rxe_swqe *wqe = rxe_sq_slot(&qp->sq, qp->sq.tail);
+
+		if (rxe_psn_diff(pkt->psn, wqe->last_psn) <= 0) {
+			rxe_comp_fail(qp, status);
+			return;
+		}
+		if (rxe_wqe_is_read(wqe)) {
+			implied_nak(qp);
+			return;
+		}
+		made_progress(qp, rxe_psn_add(wqe->last_psn, 1));
+		rxe_comp_wqe(qp, IB_WC_SUCCESS);
+	}
+}
+
+static void comp_ack(struct rxe_qp *qp, struct rxe_pkt *pkt)
+{
+	switch (pkt->syndrome & RXE_AETH_TYPE_MASK) {
+	case RXE_AETH_ACK:
+		if (rxe_psn_diff(pkt->psn, qp->req.una) < 0)
+			break;
+		take_credits(qp, pkt);
+		acked_before(qp, rxe_psn_add(pkt->psn, 1));
+		break;
+	case RXE_AETH_RNR_NAK:
+		comp_rnr_nak(qp, pkt);
+		break;
+	case RXE_AETH_NAK:
+		if (pkt->syndrome == RXE_NAK_PSN_SEQ)
+			comp_seq_nak(qp, pkt);
+		else
+			comp_fatal_nak(qp, pkt);
+		break;
+	}
+}
+
+/* ---- READ answers ---- */
+
+/* Put the payload where the WQE wants it. */
+static int read_store(struct rxe_qp *qp, const struct rxe_swqe *wqe,
+		      const struct rxe_pkt *pkt)
+{
+	struct rxe_req *req = &qp->req;
+	u32 done = 0;
+
+	if (req->cursor_live && req->cursor_psn != pkt->psn)
+		rxe_comp_end(qp);
+	if (!req->cursor_live)
+		rxe_cursor_init(&req->cursor, qp->pd,
+				(const struct ib_sge *)wqe->data, wqe->num_sge,
+				IB_ACCESS_LOCAL_WRITE,
+				(u64)rxe_psn_diff(pkt->psn, wqe->first_psn) *
+					qp->mtu);
+	req->cursor_live = true;
+	req->cursor_psn = rxe_psn_add(pkt->psn, 1);
+	while (done < pkt->len) {
+		u32 n = pkt->len - done;
+		void *to = rxe_cursor_next(&req->cursor, &n);
+
+		if (!to)
+			return -EFAULT;
+		if (skb_copy_bits(pkt->skb, pkt->payload + done, to, n))
+			return -EINVAL;
+		done += n;
+	}
+	return 0;
+}
+
+/* An answer that fits the request but for its form (IBTA vol. 1, C9-108). */
+static bool read_answer_bad(const struct rxe_qp *qp,
+			    const struct rxe_swqe *wqe,
+			    const struct rxe_pkt *pkt, bool ends_part)
+{
+	u32 offset = rxe_psn_diff(pkt->psn, wqe->first_psn) * qp->mtu;
+	bool ends = pkt->op->flags & RXE_OP_END;
+
+	return ends != ends_part ||
+	       pkt->len != min(wqe->length - offset, qp->mtu);
+}
+
+static void comp_read_answer(struct rxe_qp *qp, struct rxe_pkt *pkt)
+{
+	struct rxe_req *req = &qp->req;
+	struct rxe_swqe *wqe;
+	bool ends_part;
+	u32 next;
+
+	if (rxe_psn_diff(pkt->psn, req->una) < 0)
+		return;
+	if (pkt->op->flags & RXE_OP_AETH)
+		take_credits(qp, pkt);
+	/* The READ is answered: all before it has been executed. */
+	if (!acked_before(qp, pkt->psn))
+		return;
+	if (pkt->psn != req->una || !wqe_known(&qp->sq) ||
+	    req->rd_head == req->rd_tail)
+		return;
+	wqe = rxe_sq_slot(&qp->sq, qp->sq.tail);
+	if (!rxe_wqe_is_read(wqe))
+		return;
+	next = rxe_psn_add(pkt->psn, 1);
+	ends_part = next == req->rd_end[req->rd_tail % RXE_MAX_RD_ATOMIC];
+	if (read_answer_bad(qp, wqe, pkt, ends_part)) {
+		rxe_comp_fail(qp, IB_WC_BAD_RESP_ERR);
+		return;
+	}
+	if (read_store(qp, wqe, pkt)) {
+		rxe_comp_fail(qp, IB_WC_LOC_PROT_ERR);
+		return;
+	}
+	if (ends_part) {
+		req->rd_tail++;
+		if (req->rd_head == req->rd_tail)
+			req->rd_pkts = 0;
+	}
+	if (pkt->psn == wqe->last_psn) {
+		rxe_comp_end(qp);
+		rxe_comp_wqe(qp, IB_WC_SUCCESS);
+	}
+	if (qp->state != IB_QPS_ERR)
+		made_progress(qp, next);
+}
+
+void rxe_comp_end(struct rxe_qp *qp)
+{
+	if (qp->req.cursor_live)
+		rxe_cursor_end(&qp->req.cursor);
+	qp->req.cursor_live = false;
+}
+
+void rxe_comp_pkt(struct rxe_qp *qp, struct rxe_pkt *pkt)
+{
+	if (qp->state != IB_QPS_RTS && qp->state != IB_QPS_SQD)
+		return;
+	/* An answer to what was never asked. */
+	if (rxe_psn_diff(pkt->psn, qp->req.max_psn) >= 0)
+		return;
+	if (pkt->op->flags & RXE_OP_ACK)
+		comp_ack(qp, pkt);
+	else if (pkt->op->flags & RXE_OP_READ_RESP)
+		comp_read_answer(qp, pkt);
+}
+
+/* ---- time ---- */
+
+/*
+ * No answer for T, then 2T, then 4T each time: send again from the oldest PSN,
+ * retry_cnt times.
+ */
+void rxe_comp_timeout(struct rxe_qp *qp)
+{
+	struct rxe_req *req = &qp->req;
+	s64 early;
+
+	if (!req->ack_deadline || !qp->attr.timeout ||
+	    (qp->state != IB_QPS_RTS && qp->state != IB_QPS_SQD))
+		return;
+	early = ktime_to_ns(ktime_sub(req->ack_deadline, ktime_get()));
+	if (early > 0) {
+		rxe_run_ack_timer(qp, early);
+		return;
+	}
+	rxe_run_ack_timer_off(qp);
+	if (req->wait_rnr || req->una == req->max_psn || !wqe_known(&qp->sq))
+		return;
+	rxe_count(qp->rxe, RXE_CNT_TIMEOUT);
+	if (!req->retries_left) {
+		rxe_count(qp->rxe, RXE_CNT_RETRY_EXCEEDED);
+		rxe_comp_fail(qp, IB_WC_RETRY_EXC_ERR);
+		return;
+	}
+	req->retries_left--;
+	req->backoff = min(req->backoff + 1, 2);
+	req->gap_seen = false;
+	if (!req->single) {
+		req->single = true;
+		rxe_count(qp->rxe, RXE_CNT_NO_TRAIN);
+	}
+	rxe_req_rewind(qp, req->una);
+	rxe_run_ack_timer(qp, rxe_ack_timeout_ns(qp->attr.timeout) <<
+				      req->backoff);
+}
+
+void rxe_comp_rnr_timer(struct rxe_qp *qp)
+{
+	qp->req.wait_rnr = false;
+}

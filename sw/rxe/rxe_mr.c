@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Memory regions: keys, registration and its end.
+ *
+ * A key is an index into the table, given out in turn, and a random byte.  A
+ * key that was given back comes again after 16 million others, most likely
+ * with another byte.
+ */
+#include <linux/mm.h>
+#include <linux/random.h>
+#include <rdma/ib_umem.h>
+#include "rxe_mr.h"
+
+#define MR_INDEX_MAX 0xffffff
+#define MR_INDEX(key) ((key) >> 8)
+
+/* What can be asked for; what grants nothing that exists is harmless. */
+#define MR_ACCESS_SUPPORTED                                                    \
+	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |                      \
+	 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC | IB_ACCESS_MW_BIND | \
+	 IB_ACCESS_HUGETLB | IB_ACCESS_OPTIONAL)
+
+static DEFINE_XARRAY_ALLOC1(mr_table);
+static u32 mr_next;
+
+static struct rxe_mr *to_rxe_mr(struct ib_mr *ibmr)
+{
+	return container_of(ibmr, struct rxe_mr, ibmr);
+}
+
+int rxe_mr_init(void)
+{
+	mr_next = get_random_u32() & MR_INDEX_MAX;
+	return 0;
+}
+
+void rxe_mr_exit(void)
+{
+	WARN_ON_ONCE(!xa_empty(&mr_table));
+	xa_destroy(&mr_table);
+}
+
+struct rxe_mr *rxe_mr_alloc(struct rxe_pd *pd, int access)
+{
+	struct rxe_dev *rxe = to_rxe(pd->ibpd.device);
+	struct rxe_mr *mr;
+	u32 index;
+	int ret;
+
+	ret = rxe_count_object(&rxe->num_mr, RXE_MAX_MR);
+	if (ret)
+		return ERR_PTR(ret);
+	mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
+	if (!mr) {
+		ret = -ENOMEM;
+		goto uncount;
+	}
+	ret = xa_alloc_cyclic(&mr_table, &index, NULL,
+			      XA_LIMIT(1, MR_INDEX_MAX), &mr_next,
+			      GFP_KERNEL_ACCOUNT);
+	if (ret < 0) {
+		ret = -ENOMEM;
+		goto free_mr;
+	}
+
+	mr->rxe = rxe;
+	mr->pd = pd;
+	mr->access = access;
+	mr->key = index << 8 | (get_random_u32() & 0xff);
+	mr->ibmr.lkey = mr->key;
+	mr->ibmr.rkey = mr->key;
+	refcount_set(&mr->ref, 1);
+	init_completion(&mr->unused);
+	return mr;
+
+free_mr:
+	kfree(mr);
+uncount:
+	atomic_dec(&rxe->num_mr);
+	return ERR_PTR(ret);
+}
+
+/* The index is reserved: to store there needs no memory and cannot fail. */
+void rxe_mr_publish(struct rxe_mr *mr)
+{
+	xa_store(&mr_table, MR_INDEX(mr->key), mr, GFP_KERNEL);
+}
+
+void rxe_mr_free(struct rxe_mr *mr)
+{
+	xa_erase(&mr_table, MR_INDEX(mr->key));
+	ib_umem_release(mr->umem);
+	kvfree(mr->extent);
+	atomic_dec(&mr->rxe->num_mr);
+	/* A look-up may still hold the pointer. */
+	kfree_rcu(mr, rcu);
+}
+
+struct ib_mr *rxe_get_dma_mr(struct ib_pd *pd, int access)
+{
+	struct rxe_mr *mr = rxe_mr_alloc(to_rxe_pd(pd), access);
+
+	if (IS_ERR(mr))
+		return ERR_CAST(mr);
+	mr->dma = true;
+	mr->len = U64_MAX;
+	rxe_mr_publish(mr);
+	return &mr->ibmr;
+}
+
+struct ib_mr *rxe_reg_user_mr(struct ib_pd *pd, u64 start, u64 length, u64 virt,
+			      int access, struct ib_udata *udata)
+{
+	struct rxe_mr *mr;
+	int ret;
+
+	if (access & ~MR_ACCESS_SUPPORTED)
+		return ERR_PTR(-EOPNOTSUPP);
+	if (length > RXE_MAX_MR_SIZE ||
+	    (length && virt + (length - 1) < virt))
+		return ERR_PTR(-EINVAL);
+
+	mr = rxe_mr_alloc(to_rxe_pd(pd), access);
+	if (IS_ERR(mr))
+		return ERR_CAST(mr);
+	mr->va = virt;
+	mr->len = length;
+	mr->ibmr.iova = virt;
+	mr->ibmr.length = length;
+
+	mr->umem = ib_umem_get(pd->device, start, length, access);
+	if (IS_ERR(mr->umem)) {
+		ret = PTR_ERR(mr->umem);
+		mr->umem = NULL;
+		goto free_mr;
+	}
+	ret = rxe_mr_map(mr, &mr->umem->sgt_append.sgt,
+			 ib_umem_offset(mr->umem));
+	if (ret)
+		goto free_mr;
+	rxe_mr_publish(mr);
+	return &mr->ibmr;
+
+free_mr:
+	rxe_mr_free(mr);
+	return ERR_PTR(ret);
+}
+
+int rxe_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
+{
+	struct rxe_mr *mr = to_rxe_mr(ibmr);
+
+	xa_erase(&mr_table, MR_INDEX(mr->key));
+	rxe_mr_put(mr);
+	wait_for_completion(&mr->unused);
+	rxe_mr_free(mr);
+	return 0;
+}
+
+struct rxe_mr *rxe_mr_get(struct rxe_pd *pd, u32 key, int access, u64 va,
+			  u64 len)
+{
+	struct rxe_mr *mr;
+
+	rcu_read_lock();
+	mr = xa_load(&mr_table, MR_INDEX(key));
+	if (mr && (mr->key != key || mr->pd != pd ||
+		   (mr->access & access) != access ||
+		   !rxe_mr_covers(mr, va, len) ||
+		   !refcount_inc_not_zero(&mr->ref)))
+		mr = NULL;
+	rcu_read_unlock();
+	return mr;
+}
+
+void rxe_mr_put(struct rxe_mr *mr)
+{
+	if (refcount_dec_and_test(&mr->ref))
+		complete(&mr->unused);
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * Memory regions and how the data path reaches into them.
+ *
+ * Lifetime: made by reg_user_mr or get_dma_mr with one reference, found by key
+ * under RCU (rxe_mr_get()), which takes another.  dereg_mr unpublishes the
+ * key and waits for the references that bursts hold (they are short, BH
+ * context); then the pages are unpinned.
+ */
+#ifndef SOFTROCE_RXE_MR_H
+#define SOFTROCE_RXE_MR_H
+
+#include <linux/completion.h>
+#include <linux/refcount.h>
+#include "rxe.h"
+
+struct ib_umem;
+
+/* A run of bytes that are neighbours in memory. */
+struct rxe_extent {
+	u64 start;	/* offset of its first byte from @va */
+	void *addr;
+};
+
+/**
+ * struct rxe_mr - a memory region
+ * @va: first address, as local and remote keys see it
+ * @len: bytes
+ * @dma: a kernel's DMA region: addresses are kernel virtual, all of memory
+ * @extent: @num_extents runs, sorted by start, for binary search
+ */
+struct rxe_mr {
+	struct ib_mr ibmr;
+	struct rxe_dev *rxe;
+	struct rxe_pd *pd;
+	u32 key;
+	int access;
+	bool dma;
+	u64 va;
+	u64 len;
+	struct ib_umem *umem;
+	struct rxe_extent *extent;
+	u32 num_extents;
+	refcount_t ref;
+	struct completion unused;
+	struct rcu_head rcu;
+};
+
+struct sg_table;
+
+int rxe_mr_init(void);
+void rxe_mr_exit(void);
+struct ib_mr *rxe_reg_user_mr(struct ib_pd *pd, u64 start, u64 length, u64 virt,
+			      int access, struct ib_udata *udata);
+struct ib_mr *rxe_get_dma_mr(struct ib_pd *pd, int access);
+int rxe_dereg_mr(struct ib_mr *mr, struct ib_udata *udata);
+
+/* The parts of a registration: a key that nobody finds yet ... */
+struct rxe_mr *rxe_mr_alloc(struct rxe_pd *pd, int access);
+/* ... its memory: @sgt from byte @first on; 0 or -ENOMEM ... */
+int rxe_mr_map(struct rxe_mr *mr, struct sg_table *sgt, u32 first);
+/* ... and from now on it can be found.  Undone by rxe_dereg_mr(). */
+void rxe_mr_publish(struct rxe_mr *mr);
+/* Undoes rxe_mr_alloc() and rxe_mr_map(); publication has been undone. */
+void rxe_mr_free(struct rxe_mr *mr);
+
+/* Tell whether [@va, @va + @len) lies in @mr; no sum can wrap. */
+static inline bool rxe_mr_covers(const struct rxe_mr *mr, u64 va, u64 len)
+{
+	return va >= mr->va && va - mr->va <= mr->len &&
+	       len <= mr->len - (va - mr->va);
+}
+
+/*
+ * The region of @key in @pd, when it grants @access (IB_ACCESS_*; 0 = local
+ * read) to all of [@va, @va + @len) without wrapping.  For @len 0 no region is
+ * needed: callers do not ask.  A reference for the caller, put with
+ * rxe_mr_put() before bottom halves come back on.
+ * Return NULL when there is none.
+ */
+struct rxe_mr *rxe_mr_get(struct rxe_pd *pd, u32 key, int access, u64 va,
+			  u64 len);
+void rxe_mr_put(struct rxe_mr *mr);
+
+/*
+ * Kernel address of byte @va of @mr; *@len is cut to what follows there
+ * without a break.  The range was checked by rxe_mr_get().
+ */
+void *rxe_mr_piece(const struct rxe_mr *mr, u64 va, u32 *len);
+
+/**
+ * struct rxe_cursor - a position in a scatter/gather list
+ * @inl: inline data instead of a list
+ * @off: position in sge[@cur]
+ * @mr: region of sge[@cur], held; NULL when not looked up yet
+ */
+struct rxe_cursor {
+	struct rxe_pd *pd;
+	const struct ib_sge *sge;
+	const void *inl;
+	u32 num_sge;
+	int access;
+	u32 cur;
+	u32 off;
+	struct rxe_mr *mr;
+};
+
+/*
+ * At byte @offset of the list; entries of length 0 are skipped.  Of an entry
+ * only the bytes that are used have to lie in its region.
+ */
+void rxe_cursor_init(struct rxe_cursor *c, struct rxe_pd *pd,
+		     const struct ib_sge *sge, u32 num_sge, int access,
+		     u64 offset);
+void rxe_cursor_init_inline(struct rxe_cursor *c, const void *data, u32 offset);
+/*
+ * Next piece: kernel address of *@len bytes at most (cut as needed, never 0),
+ * and go past it.  NULL: protection error, or the list is at its end.
+ */
+void *rxe_cursor_next(struct rxe_cursor *c, u32 *len);
+/* Give back what it holds. */
+void rxe_cursor_end(struct rxe_cursor *c);
+
+#endif

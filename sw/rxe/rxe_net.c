@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * UDP port 4791 of the network namespaces, and which links each of them has.
+ *
+ * The sockets own the port and hand over what arrives there; sending does not
+ * go through them.  A link is on its namespace's list from before it registers
+ * until the core frees it, so a namespace that ends finds it, and waits.
+ */
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/rculist.h>
+#include <linux/rtnetlink.h>
+#include <linux/wait.h>
+#include <net/ipv6.h>
+#include <net/net_namespace.h>
+#include <net/netns/generic.h>
+#include <net/udp_tunnel.h>
+#include <softroce/extack.h>
+#include "rxe.h"
+#include "rxe_net.h"
+
+struct rxe_pernet {
+	struct list_head links;
+	struct socket *sock4;
+	struct socket *sock6;
+};
+
+static unsigned int rxe_pernet_id;
+/* The links and sockets of all namespaces, against changes. */
+static DEFINE_MUTEX(rxe_net_mutex);
+static DECLARE_WAIT_QUEUE_HEAD(rxe_net_wait);
+
+static int rxe_encap_rcv(struct sock *sk, struct sk_buff *skb)
+{
+	rxe_rcv(sock_net(sk), skb);
+	return 0;
+}
+
+static int open_port(struct net *net, sa_family_t family, struct socket **sock)
+{
+	struct udp_port_cfg port = {
+		.family = family,
+		.local_udp_port = htons(ROCE_V2_UDP_DPORT),
+		/* IPv6 only; zero checksums are accepted. */
+		.ipv6_v6only = 1,
+		.use_udp6_rx_checksums = 0,
+	};
+	struct udp_tunnel_sock_cfg tunnel = {
+		.encap_type = 1,
+		.encap_rcv = rxe_encap_rcv,
+	};
+	int err;
+
+	err = udp_sock_create(net, &port, sock);
+	if (err)
+		return err;
+	setup_udp_tunnel_sock(net, *sock, &tunnel);
+	return 0;
+}
+
+static void close_port(struct socket **sock)
+{
+	if (*sock)
+		udp_tunnel_sock_release(*sock);
+	*sock = NULL;
+}
+
+static int open_ports(struct net *net, struct rxe_pernet *pernet,
+		      struct netlink_ext_ack *extack)
+{
+	int family = 4;
+	int err;
+
+	err = open_port(net, AF_INET, &pernet->sock4);
+	if (err)
+		goto tell;
+	/* A kernel that was told to do without IPv6 has IPv4 all the same. */
+	if (!IS_ENABLED(CONFIG_IPV6) || !ipv6_mod_enabled())
+		return 0;
+	family = 6;
+	err = open_port(net, AF_INET6, &pernet->sock6);
+	if (!err || err == -EAFNOSUPPORT)
+		return 0;
+	close_port(&pernet->sock4);
+tell:
+	if (err == -EADDRINUSE)
+		softroce_extack(extack,
+				"UDP port 4791 (IPv%d) is taken in this namespace; ss -ulnp shows by whom",
+				family);
+	else
+		softroce_extack(extack,
+				"cannot open UDP port 4791 for IPv%d: error %d",
+				family, err);
+	return err;
+}
+
+struct rxe_dev *rxe_net_find(struct net *net, const struct net_device *ndev)
+{
+	struct rxe_pernet *pernet = net_generic(net, rxe_pernet_id);
+	struct rxe_dev *rxe;
+
+	list_for_each_entry_rcu(rxe, &pernet->links, net_entry,
+				lockdep_is_held(&rxe_net_mutex))
+		if (rxe->ndev == ndev)
+			return rxe;
+	return NULL;
+}
+
+int rxe_net_get(struct rxe_dev *rxe, struct netlink_ext_ack *extack)
+{
+	struct rxe_pernet *pernet = net_generic(rxe->net, rxe_pernet_id);
+	struct rxe_dev *other;
+	int err = 0;
+
+	mutex_lock(&rxe_net_mutex);
+	other = rxe_net_find(rxe->net, rxe->ndev);
+	if (other) {
+		softroce_extack(extack,
+				"netdev %s already has the RDMA link %.32s",
+				rxe->ndev->name, other->ib.name);
+		err = -EEXIST;
+	} else if (list_empty(&pernet->links)) {
+		err = open_ports(rxe->net, pernet, extack);
+	}
+	if (!err)
+		list_add_tail_rcu(&rxe->net_entry, &pernet->links);
+	mutex_unlock(&rxe_net_mutex);
+	return err;
+}
+
+void rxe_net_put(struct rxe_dev *rxe)
+{
+	struct rxe_pernet *pernet = net_generic(rxe->net, rxe_pernet_id);
+
+	mutex_lock(&rxe_net_mutex);
+	list_del_rcu(&rxe->net_entry);
+	if (list_empty(&pernet->links)) {
+		close_port(&pernet->sock6);
+		close_port(&pernet->sock4);
+	}
+	mutex_unlock(&rxe_net_mutex);
+	synchronize_net();
+	wake_up_all(&rxe_net_wait);
+}
+
+static int __net_init rxe_pernet_init(struct net *net)
+{
+	struct rxe_pernet *pernet = net_generic(net, rxe_pernet_id);
+
+	INIT_LIST_HEAD(&pernet->links);
+	return 0;
+}
+
+/*
+ * The namespace has no user any more: no link is added, but one may be on its
+ * way out already.
+ */
+static void __net_exit rxe_pernet_pre_exit(struct net *net)
+{
+	struct rxe_pernet *pernet = net_generic(net, rxe_pernet_id);
+	struct rxe_dev *rxe;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(rxe, &pernet->links, net_entry)
+		rxe_link_end(rxe);
+	rcu_read_unlock();
+	wait_event(rxe_net_wait, list_empty_careful(&pernet->links));
+	/* Who emptied the list closes the sockets before this. */
+	mutex_lock(&rxe_net_mutex);
+	mutex_unlock(&rxe_net_mutex);
+}
+
+static struct pernet_operations rxe_pernet_ops = {
+	.init = rxe_pernet_init,
+	.pre_exit = rxe_pernet_pre_exit,
+	.id = &rxe_pernet_id,
+	.size = sizeof(struct rxe_pernet),
+};
+
+int rxe_net_init(void)
+{
+	return register_pernet_subsys(&rxe_pernet_ops);
+}
+
+void rxe_net_exit(void)
+{
+	unregister_pernet_subsys(&rxe_pernet_ops);
+	/* A packet may still be in rxe_encap_rcv(). */
+	synchronize_net();
+}

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Queue pairs: their numbers, their making and their end.
+ *
+ * All links of the module share one space of numbers, given out in turn, so
+ * that a late packet for a QP that is gone rarely meets another one.
+ */
+#include <linux/random.h>
+#include "rxe_qp.h"
+
+#define QPN_MIN 16
+#define QPN_LIMIT XA_LIMIT(QPN_MIN, QPN_MIN + RXE_MAX_QP - 1)
+
+static DEFINE_XARRAY_ALLOC(qp_table);
+static u32 qpn_next;
+
+int rxe_qp_table_init(void)
+{
+	qpn_next = QPN_MIN + get_random_u32() % RXE_MAX_QP;
+	return 0;
+}
+
+void rxe_qp_table_exit(void)
+{
+	WARN_ON_ONCE(!xa_empty(&qp_table));
+	xa_destroy(&qp_table);
+}
+
+struct rxe_qp *rxe_qp_get(u32 qpn)
+{
+	struct rxe_qp_entry *entry;
+	struct rxe_qp *qp = NULL;
+
+	rcu_read_lock();
+	entry = xa_load(&qp_table, qpn);
+	if (entry && refcount_inc_not_zero(&entry->ref))
+		qp = entry->qp;
+	rcu_read_unlock();
+	return qp;
+}
+
+void rxe_qp_put(struct rxe_qp *qp)
+{
+	if (refcount_dec_and_test(&qp->entry->ref))
+		complete(&qp->unused);
+}
+
+/* A number and its entry, which nobody finds yet. */
+static int alloc_entry(struct rxe_qp *qp)
+{
+	struct rxe_qp_entry *entry;
+
+	entry = kzalloc(sizeof(*entry), GFP_KERNEL_ACCOUNT);
+	if (!entry)
+		return -ENOMEM;
+	if (xa_alloc_cyclic(&qp_table, &qp->qpn, NULL, QPN_LIMIT, &qpn_next,
+			    GFP_KERNEL_ACCOUNT) < 0) {
+		kfree(entry);
+		return -ENOMEM;
+	}
+	entry->qp = qp;
+	refcount_set(&entry->ref, 1);
+	init_completion(&qp->unused);
+	qp->entry = entry;
+	return 0;
+}
+
+static void free_entry(struct rxe_qp *qp)
+{
+	xa_erase(&qp_table, qp->qpn);
+	/* A look-up may still hold the pointer. */
+	kfree_rcu(qp->entry, rcu);
+}
+
+/* ---- events ---- */
+
+static void tell_owner(struct rxe_qp *qp, enum ib_event_type type)
+{
+	struct ib_event event = {
+		.device = qp->ibqp.device,
+		.element.qp = &qp->ibqp,
+		.event = type,
+	};
+
+	qp->ibqp.event_handler(&event, qp->ibqp.qp_context);
+}
+
+static void event_work(struct work_struct *work)
+{
+	struct rxe_qp *qp = container_of(work, struct rxe_qp, event_work);
+	unsigned int type;
+
+	for (type = 0; type < BITS_PER_LONG; type++)
+		if (test_and_clear_bit(type, &qp->events))
+			tell_owner(qp, type);
+}
+
+void rxe_qp_event(struct rxe_qp *qp, enum ib_event_type type)
+{
+	if (!qp->ibqp.event_handler)
+		return;
+	/* uverbs only queues the event; others may do anything. */
+	if (qp->is_user) {
+		tell_owner(qp, type);
+		return;
+	}
+	set_bit(type, &qp->events);
+	schedule_work(&qp->event_work);
+}
+
+/* ---- making ---- */
+
+static int check_cap(const struct ib_qp_cap *cap)
+{
+	if (cap->max_send_wr > RXE_MAX_QP_WR ||
+	    cap->max_recv_wr > RXE_MAX_QP_WR ||
+	    cap->max_send_sge > RXE_MAX_SGE ||
+	    cap->max_recv_sge > RXE_MAX_SGE ||
+	    cap->max_inline_data > RXE_MAX_INLINE)
+		return -EINVAL;
+	return 0;
+}
+
+static int check_init(struct ib_qp *ibqp, const struct ib_qp_init_attr *init,
+		      const struct ib_udata *udata)
+{
+	if (init->qp_type != IB_QPT_RC) {
+		ibdev_dbg_ratelimited(ibqp->device,
+				      "QP type %d is not supported, RC is\n",
+				      init->qp_type);
+		return -EOPNOTSUPP;
+	}
+	if (init->srq || init->create_flags || init->rwq_ind_tbl ||
+	    init->xrcd) {
+		ibdev_dbg_ratelimited(ibqp->device,
+				      "QPs with SRQ, XRCD, indirection table or creation flags are not supported\n");
+		return -EOPNOTSUPP;
+	}
+	if (!init->send_cq || !init->recv_cq)
+		return -EINVAL;
+	if (udata && udata->outlen < sizeof(struct rxe_create_qp_resp))
+		return -EINVAL;
+	return check_cap(&init->cap);
+}
+
+static int init_rq(struct rxe_rq *rq, const struct ib_qp_cap *cap)
+{
+	u32 elem_size = sizeof(struct rxe_recv_wqe) +
+			cap->max_recv_sge * sizeof(struct rxe_sge);
+
+	spin_lock_init(&rq->lock);
+	rq->ring = rxe_ring_alloc(cap->max_recv_wr, elem_size);
+	if (!rq->ring)
+		return -ENOMEM;
+	rq->max_sge = cap->max_recv_sge;
+	rq->max_wr = min_t(u32, rxe_ring_capacity(rq->ring), RXE_MAX_QP_WR);
+	return 0;
+}
+
+static int offer_rings(struct rxe_qp *qp, struct ib_udata *udata)
+{
+	struct rxe_create_qp_resp __user *resp = udata->outbuf;
+	int ret;
+
+	ret = rxe_ring_offer(qp->rq.ring, udata, &resp->rq_mi);
+	if (ret)
+		return ret;
+	ret = rxe_ring_offer(qp->sq.ring, udata, &resp->sq_mi);
+	if (ret)
+		rxe_ring_withdraw(qp->rq.ring);
+	return ret;
+}
+
+/* What was really made, for the owner. */
+static void tell_cap(struct rxe_qp *qp, struct ib_qp_cap *cap)
+{
+	cap->max_send_wr = qp->sq.max_wr;
+	cap->max_send_sge = qp->sq.max_sge;
+	cap->max_inline_data = qp->sq.max_inline;
+	cap->max_recv_wr = qp->rq.max_wr;
+	cap->max_recv_sge = qp->rq.max_sge;
+	qp->attr.cap = *cap;
+}
+
+int rxe_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
+		  struct ib_udata *udata)
+{
+	struct rxe_qp *qp = to_rxe_qp(ibqp);
+	int ret;
+
+	ret = check_init(ibqp, init, udata);
+	if (ret)
+		return ret;
+
+	qp->rxe = to_rxe(ibqp->device);
+	qp->pd = to_rxe_pd(ibqp->pd);
+	qp->scq = to_rxe_cq(init->send_cq);
+	qp->rcq = to_rxe_cq(init->recv_cq);
+	qp->is_user = !!udata;
+	qp->sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
+	qp->state = IB_QPS_RESET;
+	INIT_WORK(&qp->event_work, event_work);
+
+	ret = alloc_entry(qp);
+	if (ret)
+		return ret;
+	ibqp->qp_num = qp->qpn;
+	ret = init_rq(&qp->rq, &init->cap);
+	if (ret)
+		goto free_entry;
+	ret = rxe_sq_init(qp, &init->cap);
+	if (ret)
+		goto free_rq;
+	rxe_run_init(qp);
+	if (udata) {
+		ret = offer_rings(qp, udata);
+		if (ret)
+			goto stop_runner;
+	}
+	tell_cap(qp, &init->cap);
+	/* The number is reserved: this needs no memory and cannot fail. */
+	xa_store(&qp_table, qp->qpn, qp->entry, GFP_KERNEL);
+	return 0;
+
+stop_runner:
+	rxe_run_stop(qp);
+	rxe_sq_free(qp);
+free_rq:
+	rxe_ring_put(qp->rq.ring);
+free_entry:
+	free_entry(qp);
+	return ret;
+}
+
+int rxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
+{
+	struct rxe_qp *qp = to_rxe_qp(ibqp);
+
+	xa_erase(&qp_table, qp->qpn);
+	rxe_run_stop(qp);
+	cancel_work_sync(&qp->event_work);
+	rxe_qp_put(qp);
+	wait_for_completion(&qp->unused);
+
+	rxe_flow_release(&qp->flow);
+	rxe_ring_withdraw(qp->sq.ring);
+	rxe_ring_withdraw(qp->rq.ring);
+	rxe_sq_free(qp);
+	rxe_ring_put(qp->rq.ring);
+	kfree_rcu(qp->entry, rcu);
+	return 0;
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * ib_modify_qp() and ib_query_qp(): attributes and what a change of state does
+ * (IBTA vol. 1, 10.3.1).  The core has checked values and the transition; here
+ * the caller becomes the runner, so that nothing else happens to the QP, and
+ * whatever can fail is made before anything is changed.
+ */
+#include <linux/slab.h>
+#include "rxe_psn.h"
+#include "rxe_qp.h"
+#include "rxe_sq.h"
+
+/* What a modification needs and may not get. */
+struct new_parts {
+	struct rxe_flow flow;
+	struct rxe_rd_job *job;
+};
+
+static int make_parts(struct rxe_qp *qp, const struct ib_qp_attr *attr,
+		      int mask, struct new_parts *new)
+{
+	u32 dqpn = mask & IB_QP_DEST_QPN ? attr->dest_qp_num : qp->dest_qpn;
+	int err;
+
+	memset(new, 0, sizeof(*new));
+	if ((mask & IB_QP_MAX_DEST_RD_ATOMIC) && attr->max_dest_rd_atomic) {
+		new->job = kcalloc(attr->max_dest_rd_atomic, sizeof(*new->job),
+				   GFP_KERNEL_ACCOUNT);
+		if (!new->job)
+			return -ENOMEM;
+	}
+	if (mask & IB_QP_AV) {
+		err = rxe_flow_init(&new->flow, qp->rxe, &attr->ah_attr,
+				    qp->qpn, dqpn);
+		if (err) {
+			kfree(new->job);
+			return err;
+		}
+	}
+	return 0;
+}
+
+static void take_address(struct rxe_qp *qp, const struct ib_qp_attr *attr,
+			 int mask, struct new_parts *new)
+{
+	if (mask & IB_QP_DEST_QPN) {
+		qp->attr.dest_qp_num = attr->dest_qp_num & RXE_PSN_MASK;
+		WRITE_ONCE(qp->dest_qpn, qp->attr.dest_qp_num);
+	}
+	if (mask & IB_QP_PATH_MTU) {
+		qp->attr.path_mtu = attr->path_mtu;
+		WRITE_ONCE(qp->mtu, ib_mtu_enum_to_int(attr->path_mtu));
+	}
+	if (!(mask & IB_QP_AV))
+		return;
+	rxe_flow_release(&qp->flow);
+	/* Receivers look at the addresses as soon as the flow is valid. */
+	new->flow.valid = false;
+	qp->flow = new->flow;
+	smp_store_release(&qp->flow.valid, true);
+	qp->attr.ah_attr = attr->ah_attr;
+}
+
+static void take_send_attrs(struct rxe_qp *qp, const struct ib_qp_attr *attr,
+			    int mask)
+{
+	struct rxe_req *req = &qp->req;
+
+	if (mask & IB_QP_SQ_PSN) {
+		req->psn = attr->sq_psn & RXE_PSN_MASK;
+		req->max_psn = req->psn;
+		req->una = req->psn;
+		qp->attr.sq_psn = req->psn;
+	}
+	if (mask & IB_QP_TIMEOUT)
+		qp->attr.timeout = attr->timeout & 31;
+	if (mask & IB_QP_RETRY_CNT) {
+		qp->attr.retry_cnt = attr->retry_cnt & 7;
+		req->retries_left = qp->attr.retry_cnt;
+	}
+	if (mask & IB_QP_RNR_RETRY) {
+		qp->attr.rnr_retry = attr->rnr_retry & 7;
+		req->rnr_left = qp->attr.rnr_retry;
+	}
+	if (mask & IB_QP_MAX_QP_RD_ATOMIC)
+		qp->attr.max_rd_atomic = attr->max_rd_atomic;
+	if (mask & IB_QP_EN_SQD_ASYNC_NOTIFY)
+		qp->attr.en_sqd_async_notify = attr->en_sqd_async_notify;
+}
+
+static void take_recv_attrs(struct rxe_qp *qp, const struct ib_qp_attr *attr,
+			    int mask, struct new_parts *new)
+{
+	struct rxe_resp *resp = &qp->resp;
+
+	if (mask & IB_QP_RQ_PSN) {
+		resp->psn = attr->rq_psn & RXE_PSN_MASK;
+		qp->attr.rq_psn = resp->psn;
+	}
+	if (mask & IB_QP_MIN_RNR_TIMER)
+		qp->attr.min_rnr_timer = attr->min_rnr_timer & 31;
+	if (mask & IB_QP_MAX_DEST_RD_ATOMIC) {
+		qp->attr.max_dest_rd_atomic = attr->max_dest_rd_atomic;
+		kfree(resp->job);
+		resp->job = new->job;
+		resp->job_size = attr->max_dest_rd_atomic;
+		resp->job_head = 0;
+		resp->job_tail = 0;
+	}
+}
+
+static void take_attrs(struct rxe_qp *qp, const struct ib_qp_attr *attr,
+		       int mask, struct new_parts *new)
+{
+	if (mask & IB_QP_PKEY_INDEX)
+		qp->attr.pkey_index = attr->pkey_index;
+	if (mask & IB_QP_PORT)
+		qp->attr.port_num = attr->port_num;
+	if (mask & IB_QP_QKEY)
+		qp->attr.qkey = attr->qkey;
+	if (mask & IB_QP_ACCESS_FLAGS)
+		qp->attr.qp_access_flags = attr->qp_access_flags;
+	take_address(qp, attr, mask, new);
+	take_recv_attrs(qp, attr, mask, new);
+	take_send_attrs(qp, attr, mask);
+}
+
+/* Throw away receives without completion: the QP was reset. */
+static void discard_recvs(struct rxe_qp *qp)
+{
+	while (rxe_rq_take(qp, &qp->resp.wqe) != -ENOENT)
+		;
+}
+
+static void reset(struct rxe_qp *qp)
+{
+	struct ib_qp_cap cap = qp->attr.cap;
+
+	WRITE_ONCE(qp->state, IB_QPS_RESET);
+	rxe_run_ack_timer_off(qp);
+	rxe_run_purge(qp);
+	rxe_flow_release(&qp->flow);
+	rxe_sq_discard(qp);
+	discard_recvs(qp);
+	rxe_req_reset(qp);
+	rxe_resp_reset(qp);
+	qp->todo = 0;
+	qp->dest_qpn = 0;
+	memset(&qp->attr, 0, sizeof(qp->attr));
+	qp->attr.cap = cap;
+}
+
+/* The state the QP is in may be ERR, which the core does not see. */
+static bool transition_ok(const struct rxe_qp *qp, enum ib_qp_state to)
+{
+	return qp->state != IB_QPS_ERR || to == IB_QPS_ERR ||
+	       to == IB_QPS_RESET;
+}
+
+static void enter_state(struct rxe_qp *qp, enum ib_qp_state to)
+{
+	switch (to) {
+	case IB_QPS_RESET:
+		reset(qp);
+		return;
+	case IB_QPS_ERR:
+		rxe_qp_to_err(qp);
+		return;
+	case IB_QPS_SQD:
+		if (qp->state != IB_QPS_SQD)
+			qp->req.drain_told = false;
+		break;
+	case IB_QPS_RTS:
+		/* What was posted too early was refused and never runs. */
+		if (qp->state == IB_QPS_RTR && qp->is_user)
+			rxe_sq_discard(qp);
+		break;
+	default:
+		break;
+	}
+	WRITE_ONCE(qp->state, to);
+	qp->attr.qp_state = to;
+}
+
+/**
+ * rxe_modify_qp - change attributes and state of a queue pair
+ * @ibqp: the queue pair
+ * @attr: new values
+ * @mask: which of them, enum ib_qp_attr_mask
+ * @udata: the program's part; nothing is in it
+ *
+ * Context: process.
+ * Return: 0; -EINVAL in ERR for any state but RESET and ERR; -ENOMEM; what
+ * rxe_flow_init() says of the address.
+ */
+int rxe_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		  struct ib_udata *udata)
+{
+	struct rxe_qp *qp = to_rxe_qp(ibqp);
+	enum ib_qp_state to;
+	struct new_parts new;
+	int err;
+
+	if (mask & ~(IB_QP_ATTR_STANDARD_BITS & ~IB_QP_ALT_PATH))
+		return -EOPNOTSUPP;
+	rxe_run_own(qp);
+	to = mask & IB_QP_STATE ? attr->qp_state : qp->state;
+	err = transition_ok(qp, to) ? make_parts(qp, attr, mask, &new) :
+				      -EINVAL;
+	if (err)
+		goto disown;
+	if (to != IB_QPS_RESET)
+		take_attrs(qp, attr, mask, &new);
+	if (mask & IB_QP_STATE)
+		enter_state(qp, to);
+disown:
+	rxe_run_disown(qp);
+	return err;
+}
+
+/**
+ * rxe_query_qp - tell attributes and state of a queue pair
+ * @ibqp: the queue pair
+ * @attr: result
+ * @mask: what is asked for; all is told
+ * @init: result: how the queue pair was made
+ *
+ * Context: process.
+ * Return: 0.
+ */
+int rxe_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		 struct ib_qp_init_attr *init)
+{
+	struct rxe_qp *qp = to_rxe_qp(ibqp);
+
+	rxe_run_own(qp);
+	*attr = qp->attr;
+	attr->qp_state = qp->state;
+	attr->cur_qp_state = qp->state;
+	attr->path_mig_state = IB_MIG_MIGRATED;
+	attr->sq_psn = qp->req.psn;
+	attr->rq_psn = qp->resp.psn;
+	attr->sq_draining = qp->state == IB_QPS_SQD && !qp->req.drain_told;
+	rxe_run_disown(qp);
+
+	init->event_handler = ibqp->event_handler;
+	init->qp_context = ibqp->qp_context;
+	init->send_cq = ibqp->send_cq;
+	init->recv_cq = ibqp->recv_cq;
+	init->srq = ibqp->srq;
+	init->cap = attr->cap;
+	init->sq_sig_type = qp->sig_all ? IB_SIGNAL_ALL_WR : IB_SIGNAL_REQ_WR;
+	init->qp_type = ibqp->qp_type;
+	return 0;
+}

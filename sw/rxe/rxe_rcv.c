@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * What arrives at port 4791: checked, counted and given to its QP.
+ *
+ * An skb is a list of packets: one, or the segments of a train.  Neighbours in
+ * it for one QP make a run, and a QP is looked up and handed over once for
+ * each run; nearly always the whole skb is one.
+ */
+#include <linux/crc32.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/netfilter.h>
+#include <linux/skbuff.h>
+#include <linux/udp.h>
+#include <net/dst.h>
+#include <net/ipv6.h>
+#include "rxe.h"
+#include "rxe_hdr.h"
+#include "rxe_icrc.h"
+#include "rxe_net.h"
+#include "rxe_qp.h"
+
+/**
+ * struct rxe_rx - an skb on its way through the checks
+ * @net: namespace it arrived in
+ * @skb: data at the UDP header
+ * @seg_len: bytes from BTH to ICRC of each segment but the last
+ * @total: bytes of all segments
+ * @ip: network header; for IPv4, or...
+ * @ip6: ...for IPv6, the other is NULL
+ * @saddr: source, and
+ * @daddr: destination; IPv4 addresses are IPv4-mapped
+ * @udp: a copy of the header
+ * @fixed_id: the train's packets all had the first one's IPv4 identification
+ * @qpn: QP of the last segment that was looked at
+ * @qp: that QP with a reference, NULL if it takes nothing of this skb
+ * @off: where the run began, and
+ * @len: its bytes so far
+ */
+struct rxe_rx {
+	struct net *net;
+	struct sk_buff *skb;
+	u32 seg_len;
+	u32 total;
+	const struct iphdr *ip;
+	const struct ipv6hdr *ip6;
+	struct in6_addr saddr;
+	struct in6_addr daddr;
+	struct udphdr udp;
+	bool fixed_id;
+	u32 qpn;
+	struct rxe_qp *qp;
+	u32 off;
+	u32 len;
+};
+
+/* No QP that number could be: nothing was looked up yet. */
+#define RXE_NO_QPN U32_MAX
+
+/* Before a QP is known, the netdev's link counts. */
+static void count_on_netdev(const struct rxe_rx *rx, enum rxe_counter counter)
+{
+	struct rxe_dev *rxe;
+
+	if (!rx->skb->dev)
+		return;
+	rxe = rxe_net_find(rx->net, rx->skb->dev);
+	if (rxe)
+		rxe_count(rxe, counter);
+}
+
+int rxe_pkt_parse(struct rxe_pkt *pkt, struct sk_buff *skb, u32 off, u32 len)
+{
+	u8 buf[RXE_MAX_HDR_LEN] __aligned(8);
+	const void *hdr;
+	int err;
+
+	hdr = skb_header_pointer(skb, off, min_t(u32, len, sizeof(buf)), buf);
+	if (!hdr)
+		return -EINVAL;
+	err = rxe_hdr_decode(pkt, hdr, len);
+	if (err)
+		return err;
+	pkt->skb = skb;
+	pkt->payload += off;
+	return 0;
+}
+
+bool rxe_crc_skb(u32 *crc, const struct sk_buff *skb, u32 off, u32 len)
+{
+	const struct sk_buff *part;
+	u32 begin, n;
+	int i;
+
+	if (off < skb_headlen(skb)) {
+		n = min(len, skb_headlen(skb) - off);
+		*crc = crc32_le(*crc, skb->data + off, n);
+		off += n;
+		len -= n;
+	}
+	begin = skb_headlen(skb);
+	for (i = 0; len && i < skb_shinfo(skb)->nr_frags; i++) {
+		const skb_frag_t *frag = &skb_shinfo(skb)->frags[i];
+		const u32 size = skb_frag_size(frag);
+
+		if (off < begin + size) {
+			const u8 *addr = skb_frag_address(frag);
+
+			if (!addr)
+				return false;
+			n = min(len, begin + size - off);
+			*crc = crc32_le(*crc, addr + (off - begin), n);
+			off += n;
+			len -= n;
+		}
+		begin += size;
+	}
+	skb_walk_frags(skb, part) {
+		if (!len)
+			break;
+		if (off < begin + part->len) {
+			n = min(len, begin + part->len - off);
+			if (!rxe_crc_skb(crc, part, off - begin, n))
+				return false;
+			off += n;
+			len -= n;
+		}
+		begin += part->len;
+	}
+	return !len;
+}
+
+static bool icrc_fits(const struct rxe_rx *rx, u32 off, u32 len, u16 id)
+{
+	struct rxe_bth buf;
+	const void *bth;
+	__le32 icrc;
+	u32 crc;
+
+	bth = skb_header_pointer(rx->skb, off, sizeof(buf), &buf);
+	if (!bth ||
+	    skb_copy_bits(rx->skb, off + len - RXE_ICRC_LEN, &icrc,
+			  sizeof(icrc)))
+		return false;
+	crc = rx->ip ? rxe_icrc_ip4(rx->ip, &rx->udp, len, id) :
+		       rxe_icrc_ip6(rx->ip6, &rx->udp, len);
+	crc = rxe_icrc_bth(crc, bth);
+	return rxe_crc_skb(&crc, rx->skb, off + sizeof(buf),
+			   len - sizeof(buf) - RXE_ICRC_LEN) &&
+	       rxe_icrc_end(crc) == icrc;
+}
+
+/* Senders number the packets of a train one by one, or all alike. */
+static bool check_icrc(struct rxe_rx *rx, u32 off, u32 len, u32 seg)
+{
+	const u16 base = rx->ip ? ntohs(rx->ip->id) : 0;
+
+	if (icrc_fits(rx, off, len, rx->fixed_id ? base : base + seg))
+		return true;
+	if (!rx->ip || !seg || rx->fixed_id)
+		return false;
+	rx->fixed_id = icrc_fits(rx, off, len, base);
+	return rx->fixed_id;
+}
+
+/* The full default P_Key lets both full and limited members in. */
+static bool pkey_fits(u16 pkey)
+{
+	return !((pkey ^ RXE_DEFAULT_PKEY) & 0x7fff);
+}
+
+/* Scope of a link-local address; over lo it has been checked by routing. */
+static bool scope_fits(const struct rxe_rx *rx, const struct rxe_flow *flow)
+{
+	const struct net_device *dev = rx->skb->dev;
+
+	return !(ipv6_addr_type(&rx->daddr) & IPV6_ADDR_LINKLOCAL) || !dev ||
+	       dev->flags & IFF_LOOPBACK || dev->ifindex == flow->oif;
+}
+
+static bool peer_fits(const struct rxe_rx *rx, const struct rxe_flow *flow)
+{
+	/* Pairs with the release in rxe_flow_init(). */
+	return smp_load_acquire(&flow->valid) &&
+	       ipv6_addr_equal(&rx->daddr, &flow->saddr) &&
+	       ipv6_addr_equal(&rx->saddr, &flow->daddr) &&
+	       scope_fits(rx, flow);
+}
+
+/* Who takes the packets of @rx for @qpn: a reference, or NULL and counted. */
+static struct rxe_qp *find_qp(const struct rxe_rx *rx, u32 qpn)
+{
+	struct rxe_qp *qp = rxe_qp_get(qpn);
+
+	if (!qp) {
+		count_on_netdev(rx, RXE_CNT_DROP_QP);
+		return NULL;
+	}
+	/* Also keeps namespaces apart, which have one QPN space. */
+	if (READ_ONCE(qp->rxe->gone) || !net_eq(qp->rxe->net, rx->net)) {
+		count_on_netdev(rx, RXE_CNT_DROP_QP);
+		goto put_qp;
+	}
+	if (!peer_fits(rx, &qp->flow)) {
+		rxe_count(qp->rxe, RXE_CNT_DROP_PEER);
+		goto put_qp;
+	}
+	return qp;
+
+put_qp:
+	rxe_qp_put(qp);
+	return NULL;
+}
+
+static bool service_fits(enum ib_qp_type type, u8 transport)
+{
+	switch (type) {
+	case IB_QPT_RC:
+		return transport == RXE_RC;
+	case IB_QPT_UC:
+		return transport == RXE_UC;
+	case IB_QPT_UD:
+	case IB_QPT_GSI:
+		return transport == RXE_UD;
+	default:
+		return false;
+	}
+}
+
+static bool state_fits(enum ib_qp_state state, u32 flags)
+{
+	switch (state) {
+	case IB_QPS_RTS:
+	case IB_QPS_SQD:
+		return true;
+	case IB_QPS_RTR:
+	case IB_QPS_SQE:
+		return flags & RXE_OP_REQUEST;
+	default:
+		return false;
+	}
+}
+
+/* Has @qp any use for @pkt? */
+static bool check_qp(struct rxe_qp *qp, const struct rxe_pkt *pkt)
+{
+	if (!service_fits(qp->ibqp.qp_type, pkt->op->transport)) {
+		rxe_count(qp->rxe, RXE_CNT_DROP_SERVICE);
+		return false;
+	}
+	if (!state_fits(READ_ONCE(qp->state), pkt->op->flags)) {
+		rxe_count(qp->rxe, RXE_CNT_DROP_STATE);
+		return false;
+	}
+	return true;
+}
+
+/* Give the QP its run, if there is one: the skb itself, or a clone of it. */
+static void end_run(struct rxe_rx *rx, bool last)
+{
+	struct sk_buff *skb = rx->skb;
+	struct rxe_rx_cb *cb;
+
+	if (!rx->len) {
+		if (last)
+			kfree_skb(skb);
+		return;
+	}
+	if (!last) {
+		skb = skb_clone(skb, GFP_ATOMIC);
+		if (!skb) {
+			rxe_count(rx->qp->rxe, RXE_CNT_DROP_QUEUE);
+			rx->len = 0;
+			return;
+		}
+	}
+	/* It may wait: nothing of the way here may stay with it. */
+	skb_dst_drop(skb);
+	nf_reset_ct(skb);
+	skb->dev = NULL;
+	cb = rxe_rx_cb(skb);
+	cb->off = rx->off;
+	cb->len = rx->len;
+	cb->seg_len = rx->seg_len;
+	rx->len = 0;
+	rxe_run_rx(rx->qp, skb);
+}
+
+static void change_qp(struct rxe_rx *rx, u32 qpn)
+{
+	end_run(rx, false);
+	if (rx->qp)
+		rxe_qp_put(rx->qp);
+	rx->qp = find_qp(rx, qpn);
+	rx->qpn = qpn;
+}
+
+/* The segment of @len bytes at @off: true when it lengthens the run. */
+static bool check_segment(struct rxe_rx *rx, u32 off, u32 len, u32 seg)
+{
+	struct rxe_pkt pkt;
+
+	if (rxe_pkt_parse(&pkt, rx->skb, off, len)) {
+		count_on_netdev(rx, RXE_CNT_DROP_SHORT);
+		return false;
+	}
+	/* Congestion notifications are nobody's yet. */
+	if (pkt.op->flags & RXE_OP_NOTIFY)
+		return false;
+	if (!pkey_fits(pkt.pkey)) {
+		count_on_netdev(rx, RXE_CNT_DROP_PKEY);
+		return false;
+	}
+	if (pkt.qpn != rx->qpn)
+		change_qp(rx, pkt.qpn);
+	if (!rx->qp || !check_qp(rx->qp, &pkt))
+		return false;
+	if (!check_icrc(rx, off, len, seg)) {
+		rxe_count(rx->qp->rxe, RXE_CNT_DROP_ICRC);
+		return false;
+	}
+	rxe_count(rx->qp->rxe, RXE_CNT_RCVD_PKTS);
+	rxe_count_add(rx->qp->rxe, RXE_CNT_RCVD_BYTES, len);
+	return true;
+}
+
+/* Addresses and lengths. */
+static bool open_skb(struct rxe_rx *rx)
+{
+	struct sk_buff *skb = rx->skb;
+	const int net_len = -skb_network_offset(skb);
+
+	if (skb_copy_bits(skb, 0, &rx->udp, sizeof(rx->udp)))
+		return false;
+	if (skb->protocol == htons(ETH_P_IP)) {
+		rx->ip = ip_hdr(skb);
+		/* Options would be in the ICRC; RoCE has none. */
+		if (net_len != sizeof(*rx->ip) || rx->ip->ihl != 5)
+			return false;
+		ipv6_addr_set_v4mapped(rx->ip->saddr, &rx->saddr);
+		ipv6_addr_set_v4mapped(rx->ip->daddr, &rx->daddr);
+	} else {
+		rx->ip6 = ipv6_hdr(skb);
+		if (net_len != sizeof(*rx->ip6) ||
+		    rx->ip6->nexthdr != IPPROTO_UDP)
+			return false;
+		rx->saddr = rx->ip6->saddr;
+		rx->daddr = rx->ip6->daddr;
+	}
+
+	if (skb_is_gso(skb)) {
+		/* The UDP length need not be true here, nor gso_segs. */
+		rx->seg_len = skb_shinfo(skb)->gso_size;
+		rx->total = skb->len - sizeof(rx->udp);
+		return skb_shinfo(skb)->gso_type & SKB_GSO_UDP_L4;
+	}
+	rx->total = ntohs(rx->udp.len);
+	if (rx->total <= sizeof(rx->udp) || rx->total > skb->len)
+		return false;
+	rx->total -= sizeof(rx->udp);
+	rx->seg_len = rx->total;
+	return true;
+}
+
+void rxe_rcv(struct net *net, struct sk_buff *skb)
+{
+	struct rxe_rx rx = {
+		.net = net,
+		.skb = skb,
+		.qpn = RXE_NO_QPN,
+	};
+	u32 done, len, seg;
+
+	if (!open_skb(&rx)) {
+		count_on_netdev(&rx, RXE_CNT_DROP_SHORT);
+		kfree_skb(skb);
+		return;
+	}
+	for (done = 0, seg = 0; done < rx.total; done += len, seg++) {
+		const u32 off = sizeof(rx.udp) + done;
+
+		len = min(rx.seg_len, rx.total - done);
+		if (!check_segment(&rx, off, len, seg)) {
+			end_run(&rx, false);
+			continue;
+		}
+		if (!rx.len)
+			rx.off = off;
+		rx.len += len;
+	}
+	end_run(&rx, true);
+	if (rx.qp)
+		rxe_qp_put(rx.qp);
+}

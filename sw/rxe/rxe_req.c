@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * The requester: turns send WQEs into packets, as far as the window, the
+ * responder's credits, fences and the run's budget allow (IBTA vol. 1, 9.7).
+ *
+ * Where it stands is a PSN and the WQE that PSN belongs to; a message's next
+ * packet follows from the two.  To send again is to set both back.
+ */
+#include "rxe_psn.h"
+#include "rxe_qp.h"
+#include "rxe_req.h"
+#include "rxe_sq.h"
+#include "rxe_train.h"
+
+/* Opcode of a packet by its place in the message. */
+struct opcode_set {
+	u8 first, middle, last, only;
+};
+
+#define OPCODES(kind, tail)                                                    \
+	{ IB_OPCODE_RC_##kind##_FIRST, IB_OPCODE_RC_##kind##_MIDDLE,           \
+	  IB_OPCODE_RC_##kind##_LAST##tail, IB_OPCODE_RC_##kind##_ONLY##tail }
+
+static const struct opcode_set wr_opcodes[] = {
+	[IB_WR_SEND] = OPCODES(SEND, ),
+	[IB_WR_SEND_WITH_IMM] = OPCODES(SEND, _WITH_IMMEDIATE),
+	[IB_WR_RDMA_WRITE] = OPCODES(RDMA_WRITE, ),
+	[IB_WR_RDMA_WRITE_WITH_IMM] = OPCODES(RDMA_WRITE, _WITH_IMMEDIATE),
+};
+
+static u32 wqe_packets(const struct rxe_qp *qp, const struct rxe_swqe *wqe)
+{
+	return max(DIV_ROUND_UP(wqe->length, qp->mtu), 1u);
+}
+
+/* Opcode and payload of packet @index of a SEND or WRITE. */
+static u8 packet_shape(const struct rxe_qp *qp, const struct rxe_swqe *wqe,
+		       u32 index, u32 *payload)
+{
+	const struct opcode_set *op = &wr_opcodes[wqe->opcode];
+	u32 last = rxe_psn_diff(wqe->last_psn, wqe->first_psn);
+
+	*payload = index == last ? wqe->length - index * qp->mtu : qp->mtu;
+	if (index == last)
+		return index ? op->last : op->only;
+	return index ? op->middle : op->first;
+}
+
+static void number_wqe(struct rxe_qp *qp, struct rxe_swqe *wqe)
+{
+	struct rxe_req *req = &qp->req;
+
+	wqe->first_psn = req->psn;
+	wqe->last_psn = rxe_psn_add(req->psn, wqe_packets(qp, wqe) - 1);
+	wqe->ssn = req->ssn;
+	req->ssn = rxe_psn_add(req->ssn, 1);
+	wqe->numbered = true;
+}
+
+/* How many more packets the window takes. */
+static u32 window_room(const struct rxe_qp *qp)
+{
+	const struct rxe_req *req = &qp->req;
+	u32 used = rxe_psn_diff(req->psn, req->una);
+
+	/* What READs ask for is the responder's to send. */
+	used -= min(used, req->rd_pkts);
+	return used < RXE_WINDOW_PKTS ? RXE_WINDOW_PKTS - used : 0;
+}
+
+/*
+ * The responder's last ACK left no credit for this message: it may be tried
+ * with one packet, which asks for an answer (IBTA vol. 1, 9.7.7.2.5).
+ */
+static bool out_of_credit(const struct rxe_qp *qp, const struct rxe_swqe *wqe)
+{
+	return qp->req.credits_known &&
+	       (rxe_wqe_is_send(wqe) || rxe_wqe_has_imm(wqe)) &&
+	       rxe_psn_diff(wqe->ssn, qp->req.lsn) > 0;
+}
+
+/* IB_SEND_FENCE: no READ before @wqe is unfinished. */
+static bool fenced(const struct rxe_qp *qp, const struct rxe_swqe *wqe)
+{
+	return (wqe->flags & IB_SEND_FENCE) &&
+	       qp->req.rd_head != qp->req.rd_tail;
+}
+
+/* Has any packet of @wqe, the next one, been sent since it was numbered? */
+static bool wqe_begun(const struct rxe_qp *qp, const struct rxe_swqe *wqe)
+{
+	return wqe->numbered &&
+	       rxe_psn_diff(qp->req.max_psn, wqe->first_psn) > 0;
+}
+
+static void sent_up_to(struct rxe_qp *qp, struct rxe_swqe *wqe, u32 psn,
+		       struct rxe_budget *b)
+{
+	struct rxe_req *req = &qp->req;
+
+	req->psn = psn;
+	if (rxe_psn_diff(psn, req->max_psn) > 0)
+		req->max_psn = psn;
+	if (rxe_psn_diff(psn, wqe->last_psn) > 0) {
+		qp->sq.next++;
+		b->wqes--;
+	}
+	if (!req->ack_deadline && qp->attr.timeout)
+		rxe_run_ack_timer(qp, rxe_ack_timeout_ns(qp->attr.timeout));
+}
+
+/* The longest run of packets from @index on that makes one train. */
+static u32 plan_train(const struct rxe_qp *qp, const struct rxe_swqe *wqe,
+		      u32 index, u32 max, u32 *seg_len, u32 *bytes)
+{
+	u32 payload, n = 1;
+	u8 opcode = packet_shape(qp, wqe, index, &payload);
+
+	*seg_len = rxe_seg_len(opcode, payload);
+	*bytes = *seg_len;
+	while (n < max) {
+		u32 len;
+
+		opcode = packet_shape(qp, wqe, index + n, &payload);
+		len = rxe_seg_len(opcode, payload);
+		if (len > *seg_len)
+			break;
+		*bytes += len;
+		n++;
+		if (len < *seg_len)
+			break;
+	}
+	return n;
+}
+
+static void wqe_cursor(struct rxe_qp *qp, const struct rxe_swqe *wqe,
+		       struct rxe_cursor *c, u32 offset)
+{
+	if (wqe->flags & IB_SEND_INLINE)
+		rxe_cursor_init_inline(c, wqe->data, offset);
+	else
+		rxe_cursor_init(c, qp->pd, (const struct ib_sge *)wqe->data,
+				wqe->num_sge, 0, offset);
+}
+
+static void fill_pkt(struct rxe_qp *qp, const struct rxe_swqe *wqe,
+		     u32 index, struct rxe_pkt *pkt)
+{
+	struct rxe_req *req = &qp->req;
+	u32 psn = rxe_psn_add(wqe->first_psn, index);
+	bool last = psn == wqe->last_psn;
+
+	memset(pkt, 0, sizeof(*pkt));
+	pkt->opcode = packet_shape(qp, wqe, index, &pkt->len);
+	pkt->solicited = last && (wqe->flags & IB_SEND_SOLICITED);
+	pkt->ack_req = last || rxe_psn_diff(psn, req->max_psn) < 0;
+	pkt->pkey = RXE_DEFAULT_PKEY;
+	pkt->qpn = qp->dest_qpn;
+	pkt->psn = psn;
+	pkt->va = wqe->remote_addr;
+	pkt->rkey = wqe->rkey;
+	pkt->dmalen = wqe->length;
+	pkt->imm = wqe->imm;
+}
+
+/* Send the next train of a SEND or WRITE; false: not now. */
+static bool send_message(struct rxe_qp *qp, struct rxe_swqe *wqe,
+			 struct rxe_budget *b)
+{
+	struct rxe_req *req = &qp->req;
+	u32 index = rxe_psn_diff(req->psn, wqe->first_psn);
+	u32 left = rxe_psn_diff(wqe->last_psn, req->psn) + 1;
+	u32 max = min(left, window_room(qp));
+	bool probe = out_of_credit(qp, wqe);
+	u32 seg_len, bytes, payload, n, i;
+	struct rxe_cursor from;
+	struct rxe_train t;
+	struct rxe_pkt pkt;
+	u8 opcode;
+
+	if (!max || (probe && req->psn != req->una))
+		return false;
+	opcode = packet_shape(qp, wqe, index, &payload);
+	max = probe ? 1 : min(max, rxe_train_max(qp, rxe_seg_len(opcode,
+								  payload)));
+	n = plan_train(qp, wqe, index, max, &seg_len, &bytes);
+	i = rxe_train_begin(&t, qp, seg_len, n, bytes);
+	if (!i) {
+		/* No memory is a lost train: the ACK timer brings it back. */
+		sent_up_to(qp, wqe, rxe_psn_add(req->psn, n), b);
+		rxe_count(qp->rxe, RXE_CNT_SEND_ERR);
+		return true;
+	}
+	n = i;
+	wqe_cursor(qp, wqe, &from, index * qp->mtu);
+	for (i = 0; i < n; i++) {
+		fill_pkt(qp, wqe, index + i, &pkt);
+		if (probe || (i == n - 1 && rxe_psn_diff(pkt.psn, req->una) >
+						    RXE_WINDOW_PKTS / 4))
+			pkt.ack_req = true;
+		if (rxe_train_add(&t, &pkt, &from)) {
+			wqe->status = IB_WC_LOC_PROT_ERR;
+			break;
+		}
+	}
+	rxe_cursor_end(&from);
+	rxe_train_send(&t);
+	b->bytes -= bytes;
+	/* A WQE that cannot be read stays the next one, and fails as such. */
+	if (i)
+		sent_up_to(qp, wqe, rxe_psn_add(req->psn, i), b);
+	return true;
+}
+
+/* Ask for the next part of a READ; false: not now. */
+static bool send_read(struct rxe_qp *qp, struct rxe_swqe *wqe,
+		      struct rxe_budget *b)
+{
+	struct rxe_req *req = &qp->req;
+	u32 part = RXE_READ_BYTES / qp->mtu;
+	u32 index = rxe_psn_diff(req->psn, wqe->first_psn);
+	u32 end = min(rounddown(index, part) + part, wqe_packets(qp, wqe));
+	u32 offset = index * qp->mtu;
+	struct rxe_pkt pkt = {
+		.opcode = IB_OPCODE_RC_RDMA_READ_REQUEST,
+		.pkey = RXE_DEFAULT_PKEY,
+		.qpn = qp->dest_qpn,
+		.psn = req->psn,
+		.va = wqe->remote_addr + offset,
+		.rkey = wqe->rkey,
+		.dmalen = min(wqe->length - offset, (end - index) * qp->mtu),
+	};
+
+	if (!qp->attr.max_rd_atomic) {
+		wqe->status = IB_WC_LOC_QP_OP_ERR;
+		return true;
+	}
+	if (req->rd_head - req->rd_tail >= qp->attr.max_rd_atomic)
+		return false;
+	rxe_send_one(qp, &pkt);
+	req->rd_end[req->rd_head++ % RXE_MAX_RD_ATOMIC] =
+		rxe_psn_add(wqe->first_psn, end);
+	req->rd_pkts += end - index;
+	b->bytes -= 64;
+	sent_up_to(qp, wqe, rxe_psn_add(wqe->first_psn, end), b);
+	return true;
+}
+
+/* SQD: what was begun is finished, nothing else is begun. */
+static bool may_begin(const struct rxe_qp *qp, const struct rxe_swqe *wqe)
+{
+	return qp->state == IB_QPS_RTS ||
+	       (qp->state == IB_QPS_SQD && wqe_begun(qp, wqe));
+}
+
+/* Everything that was begun in SQD is done: tell, once (IBTA 10.3.1.5). */
+static void check_drained(struct rxe_qp *qp)
+{
+	struct rxe_sq *sq = &qp->sq;
+
+	if (qp->state != IB_QPS_SQD || qp->req.drain_told ||
+	    sq->tail != sq->next)
+		return;
+	if (sq->next != sq->head && wqe_begun(qp, rxe_sq_slot(sq, sq->next)))
+		return;
+	qp->req.drain_told = true;
+	if (qp->attr.en_sqd_async_notify)
+		rxe_qp_event(qp, IB_EVENT_SQ_DRAINED);
+}
+
+bool rxe_req_work(struct rxe_qp *qp, struct rxe_budget *b)
+{
+	struct rxe_swqe *wqe;
+
+	if (qp->state != IB_QPS_RTS && qp->state != IB_QPS_SQD)
+		return false;
+	while (!qp->req.wait_rnr && (wqe = rxe_sq_fetch(qp))) {
+		bool sent;
+
+		if (!may_begin(qp, wqe))
+			break;
+		if (wqe->status != IB_WC_SUCCESS) {
+			/* Its turn to complete comes behind the others'. */
+			if (qp->sq.tail == qp->sq.next)
+				rxe_comp_fail(qp, wqe->status);
+			break;
+		}
+		if (fenced(qp, wqe))
+			break;
+		if (!rxe_budget_left(b))
+			return true;
+		if (!wqe->numbered)
+			number_wqe(qp, wqe);
+		sent = rxe_wqe_is_read(wqe) ? send_read(qp, wqe, b) :
+					      send_message(qp, wqe, b);
+		if (!sent)
+			break;
+	}
+	check_drained(qp);
+	return false;
+}
+
+void rxe_req_rewind(struct rxe_qp *qp, u32 psn)
+{
+	struct rxe_req *req = &qp->req;
+	struct rxe_sq *sq = &qp->sq;
+
+	rxe_count(qp->rxe, RXE_CNT_RETRY);
+	sq->next = sq->tail;
+	while (sq->next != sq->head) {
+		struct rxe_swqe *wqe = rxe_sq_slot(sq, sq->next);
+
+		if (!wqe->numbered || rxe_psn_diff(psn, wqe->last_psn) <= 0)
+			break;
+		sq->next++;
+	}
+	req->psn = psn;
+	/* Every READ under way ends beyond psn: all are asked for again. */
+	req->rd_head = req->rd_tail;
+	req->rd_pkts = 0;
+}
+
+bool rxe_req_flush(struct rxe_qp *qp, struct rxe_budget *b)
+{
+	struct rxe_sq *sq = &qp->sq;
+
+	sq->next = sq->tail;
+	while (rxe_sq_fetch(qp)) {
+		if (b->wqes-- <= 0)
+			return true;
+		sq->next++;
+		rxe_comp_wqe(qp, IB_WC_WR_FLUSH_ERR);
+	}
+	return false;
+}
+
+void rxe_req_reset(struct rxe_qp *qp)
+{
+	memset(&qp->req, 0, sizeof(qp->req));
+	qp->req.ssn = 1;
+}

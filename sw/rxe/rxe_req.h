@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/* What bounds the requester; the numbers of one QP. */
+#ifndef SOFTROCE_RXE_REQ_H
+#define SOFTROCE_RXE_REQ_H
+
+#include <linux/types.h>
+
+/* Request packets without acknowledgement. */
+#define RXE_WINDOW_PKTS 256
+/* A READ is asked for in parts of this size, aligned from its start. */
+#define RXE_READ_BYTES (256 * 1024)
+
+/**
+ * rxe_ack_timeout_ns - the local ACK timeout (IBTA vol. 1, 9.9.2.1.1)
+ * @code: 1 to 31
+ *
+ * Return: 4.096 us * 2^code in ns.
+ */
+static inline u64 rxe_ack_timeout_ns(u8 code)
+{
+	return 4096ull << (code & 31);
+}
+
+/*
+ * Credit counts of an AETH, 0 to 32768, in five bits (IBTA vol. 1, table 46);
+ * encoding rounds down.
+ */
+u32 rxe_credits_decode(u8 code);
+u8 rxe_credits_encode(u32 count);
+
+/* Delay of an RNR NAK timer code in ns (IBTA vol. 1, table 45). */
+u64 rxe_rnr_delay_ns(u8 code);
+
+#endif

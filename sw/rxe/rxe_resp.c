@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * The responder: executes requests in PSN order and answers once a burst
+ * (IBTA vol. 1, 9.7.4 and 9.7.5).
+ *
+ * What goes out goes out in PSN order: an ACK or NAK waits for the answers of
+ * the READs before it, or the requester would take these for lost.
+ */
+#include <linux/string.h>
+#include "rxe_psn.h"
+#include "rxe_qp.h"
+#include "rxe_req.h"
+#include "rxe_resp.h"
+#include "rxe_train.h"
+
+/* Which operation is open: its FIRST has come and its LAST has not. */
+enum rxe_in_msg {
+	IN_NOTHING,
+	IN_SEND,
+	IN_WRITE,
+};
+
+/* ---- answers ---- */
+
+u8 rxe_resp_credits(const struct rxe_qp *qp)
+{
+	/* The message under way has its receive already. */
+	return RXE_AETH_ACK | rxe_credits_encode(rxe_rq_posted(qp) +
+						 qp->resp.wqe_held);
+}
+
+void rxe_resp_reply(struct rxe_qp *qp, u8 syndrome)
+{
+	struct rxe_resp *resp = &qp->resp;
+
+	/* A NAK says all that an ACK would. */
+	if (!resp->reply_due || syndrome & RXE_AETH_TYPE_MASK)
+		resp->reply = syndrome;
+	resp->reply_due = true;
+}
+
+void rxe_resp_fatal(struct rxe_qp *qp, u8 syndrome, enum ib_event_type event)
+{
+	rxe_count(qp->rxe, RXE_CNT_SENT_NAK);
+	rxe_resp_reply(qp, syndrome);
+	qp->resp.fatal = event + 1;
+}
+
+static void send_reply(struct rxe_qp *qp)
+{
+	struct rxe_resp *resp = &qp->resp;
+	bool nak = resp->reply & RXE_AETH_TYPE_MASK;
+	struct rxe_pkt pkt = {
+		.opcode = IB_OPCODE_RC_ACKNOWLEDGE,
+		.pkey = RXE_DEFAULT_PKEY,
+		.qpn = qp->dest_qpn,
+		/* An ACK names the last one executed, a NAK the one refused. */
+		.psn = nak ? resp->psn : rxe_psn_add(resp->psn, -1),
+		.syndrome = nak ? resp->reply : rxe_resp_credits(qp),
+		.msn = resp->msn,
+	};
+
+	resp->reply_due = false;
+	rxe_send_one(qp, &pkt);
+	if (resp->fatal) {
+		rxe_qp_to_err(qp);
+		rxe_qp_event(qp, resp->fatal - 1);
+		resp->fatal = 0;
+	}
+}
+
+bool rxe_resp_work(struct rxe_qp *qp, struct rxe_budget *b)
+{
+	if (qp->state < IB_QPS_RTR || qp->state == IB_QPS_ERR)
+		return false;
+	if (rxe_resp_reads_pending(qp) && rxe_resp_read_work(qp, b))
+		return true;
+	if (qp->resp.reply_due)
+		send_reply(qp);
+	return false;
+}
+
+/* ---- completions ---- */
+
+static void post_recv_wc(struct rxe_qp *qp, struct ib_wc *wc, bool solicited)
+{
+	struct rxe_resp *resp = &qp->resp;
+
+	wc->wr_id = resp->wqe.wr_id;
+	wc->qp = &qp->ibqp;
+	wc->src_qp = qp->dest_qpn;
+	wc->port_num = 1;
+	resp->wqe_held = false;
+	if (rxe_cq_post(qp->rcq, wc, solicited) && qp->state != IB_QPS_ERR) {
+		rxe_qp_to_err(qp);
+		rxe_qp_event(qp, IB_EVENT_QP_FATAL);
+	}
+}
+
+static void fail_recv(struct rxe_qp *qp, enum ib_wc_status status)
+{
+	struct ib_wc wc = { .status = status, .opcode = IB_WC_RECV };
+
+	if (qp->resp.wqe_held)
+		post_recv_wc(qp, &wc, true);
+}
+
+/* A receive for the message; false: answered with what is wrong. */
+static bool take_recv(struct rxe_qp *qp)
+{
+	struct rxe_resp *resp = &qp->resp;
+	int err;
+
+	if (resp->wqe_held)
+		return true;
+	err = rxe_rq_take(qp, &resp->wqe);
+	if (err == -ENOENT) {
+		rxe_count(qp->rxe, RXE_CNT_SENT_RNR);
+		rxe_resp_reply(qp, RXE_AETH_RNR_NAK |
+				   (qp->attr.min_rnr_timer & 31));
+		resp->nak_sent = true;
+		return false;
+	}
+	resp->wqe_held = true;
+	if (err) {
+		rxe_resp_fatal(qp, RXE_NAK_REM_OP, IB_EVENT_QP_FATAL);
+		fail_recv(qp, IB_WC_LOC_QP_OP_ERR);
+		return false;
+	}
+	return true;
+}
+
+/* ---- payload ---- */
+
+static int store(struct rxe_qp *qp, const struct rxe_pkt *pkt)
+{
+	struct rxe_resp *resp = &qp->resp;
+	u32 done = 0;
+
+	while (done < pkt->len) {
+		u32 n = pkt->len - done;
+		void *to = rxe_cursor_next(&resp->cursor, &n);
+
+		if (!to || skb_copy_bits(pkt->skb, pkt->payload + done, to, n))
+			return -EFAULT;
+		done += n;
+	}
+	resp->written += pkt->len;
+	return 0;
+}
+
+void rxe_resp_end(struct rxe_qp *qp)
+{
+	if (qp->resp.cursor_live)
+		rxe_cursor_end(&qp->resp.cursor);
+	qp->resp.cursor_live = false;
+}
+
+/* ---- SEND ---- */
+
+static void do_send(struct rxe_qp *qp, const struct rxe_pkt *pkt)
+{
+	struct rxe_resp *resp = &qp->resp;
+	struct ib_wc wc = { .status = IB_WC_SUCCESS, .opcode = IB_WC_RECV };
+	u32 flags = pkt->op->flags;
+
+	if (flags & RXE_OP_START) {
+		if (!take_recv(qp))
+			return;
+		rxe_resp_end(qp);
+		resp->written = 0;
+	}
+	if (resp->wqe.len - resp->written < pkt->len) {
+		rxe_resp_fatal(qp, RXE_NAK_INV_REQ, IB_EVENT_QP_REQ_ERR);
+		fail_recv(qp, IB_WC_LOC_LEN_ERR);
+		return;
+	}
+	if (!resp->cursor_live) {
+		rxe_cursor_init(&resp->cursor, qp->pd, resp->wqe.sge,
+				resp->wqe.num_sge, IB_ACCESS_LOCAL_WRITE,
+				resp->written);
+		resp->cursor_live = true;
+	}
+	if (store(qp, pkt)) {
+		rxe_resp_fatal(qp, RXE_NAK_REM_OP, IB_EVENT_QP_FATAL);
+		fail_recv(qp, IB_WC_LOC_PROT_ERR);
+		return;
+	}
+	resp->psn = rxe_psn_add(resp->psn, 1);
+	resp->in_msg = IN_SEND;
+	if (!(flags & RXE_OP_END))
+		return;
+
+	rxe_resp_end(qp);
+	resp->in_msg = IN_NOTHING;
+	resp->msn = rxe_psn_add(resp->msn, 1);
+	rxe_count(qp->rxe, RXE_CNT_RDMA_RECVS);
+	wc.byte_len = resp->written;
+	if (flags & RXE_OP_IMM) {
+		wc.wc_flags = IB_WC_WITH_IMM;
+		wc.ex.imm_data = pkt->imm;
+	}
+	post_recv_wc(qp, &wc, pkt->solicited);
+}
+
+/* ---- RDMA WRITE ---- */
+
+static bool write_begin(struct rxe_qp *qp, const struct rxe_pkt *pkt)
+{
+	struct rxe_resp *resp = &qp->resp;
+
+	if (!(qp->attr.qp_access_flags & IB_ACCESS_REMOTE_WRITE))
+		goto refuse;
+	if (pkt->dmalen) {
+		struct rxe_mr *mr = rxe_mr_get(qp->pd, pkt->rkey,
+					       IB_ACCESS_REMOTE_WRITE, pkt->va,
+					       pkt->dmalen);
+
+		if (!mr)
+			goto refuse;
+		rxe_mr_put(mr);
+	}
+	rxe_resp_end(qp);
+	resp->va = pkt->va;
+	resp->rkey = pkt->rkey;
+	resp->total = pkt->dmalen;
+	resp->written = 0;
+	return true;
+
+refuse:
+	rxe_resp_fatal(qp, RXE_NAK_REM_ACC, IB_EVENT_QP_ACCESS_ERR);
+	return false;
+}
+
+static void do_write(struct rxe_qp *qp, const struct rxe_pkt *pkt)
+{
+	struct rxe_resp *resp = &qp->resp;
+	struct ib_wc wc = {
+		.status = IB_WC_SUCCESS,
+		.opcode = IB_WC_RECV_RDMA_WITH_IMM,
+		.wc_flags = IB_WC_WITH_IMM,
+		.ex.imm_data = pkt->imm,
+	};
+	u32 flags = pkt->op->flags;
+	u32 left;
+
+	if ((flags & RXE_OP_START) && !write_begin(qp, pkt))
+		return;
+	left = resp->total - resp->written;
+	if (flags & RXE_OP_END ? pkt->len != left : pkt->len >= left) {
+		rxe_resp_fatal(qp, RXE_NAK_INV_REQ, IB_EVENT_QP_REQ_ERR);
+		return;
+	}
+	if ((flags & RXE_OP_RECV) && !take_recv(qp))
+		return;
+	if (!resp->cursor_live) {
+		resp->write_sge.addr = resp->va;
+		resp->write_sge.length = resp->total;
+		resp->write_sge.lkey = resp->rkey;
+		rxe_cursor_init(&resp->cursor, qp->pd, &resp->write_sge, 1,
+				IB_ACCESS_REMOTE_WRITE, resp->written);
+		resp->cursor_live = true;
+	}
+	if (store(qp, pkt)) {
+		/* The region went away in the middle of the message. */
+		rxe_resp_fatal(qp, RXE_NAK_REM_ACC, IB_EVENT_QP_ACCESS_ERR);
+		return;
+	}
+	resp->psn = rxe_psn_add(resp->psn, 1);
+	resp->in_msg = IN_WRITE;
+	if (!(flags & RXE_OP_END))
+		return;
+
+	rxe_resp_end(qp);
+	resp->in_msg = IN_NOTHING;
+	resp->msn = rxe_psn_add(resp->msn, 1);
+	rxe_count(qp->rxe, RXE_CNT_WRITES);
+	if (!(flags & RXE_OP_RECV))
+		return;
+	wc.byte_len = resp->total;
+	post_recv_wc(qp, &wc, pkt->solicited);
+}
+
+/* ---- requests in order ---- */
+
+/* Does @pkt continue what is open (IBTA vol. 1, 9.7.4.1.2, table 40)? */
+static bool fits_open_message(const struct rxe_qp *qp,
+			      const struct rxe_pkt *pkt)
+{
+	u32 flags = pkt->op->flags;
+
+	if (qp->resp.in_msg == IN_NOTHING)
+		return flags & RXE_OP_START;
+	if (flags & RXE_OP_START)
+		return false;
+	return flags & (qp->resp.in_msg == IN_SEND ? RXE_OP_SEND :
+						      RXE_OP_WRITE);
+}
+
+/* Lengths that the MTU prescribes (IBTA vol. 1, C9-42 to C9-44). */
+static bool length_ok(const struct rxe_qp *qp, const struct rxe_pkt *pkt)
+{
+	u32 flags = pkt->op->flags;
+
+	if (!(flags & RXE_OP_DATA))
+		return pkt->dmalen <= RXE_MAX_MSG_SZ;
+	if ((flags & RXE_OP_RETH) && pkt->dmalen > RXE_MAX_MSG_SZ)
+		return false;
+	if (flags & (RXE_OP_FIRST | RXE_OP_MIDDLE))
+		return pkt->len == qp->mtu;
+	if (flags & RXE_OP_LAST)
+		return pkt->len && pkt->len <= qp->mtu;
+	return pkt->len <= qp->mtu;
+}
+
+static void do_request(struct rxe_qp *qp, const struct rxe_pkt *pkt)
+{
+	u32 flags = pkt->op->flags;
+	u8 nak;
+
+	if (!fits_open_message(qp, pkt) || !length_ok(qp, pkt)) {
+		rxe_resp_fatal(qp, RXE_NAK_INV_REQ, IB_EVENT_QP_REQ_ERR);
+		return;
+	}
+	/* What was NAKed has come: the NAK need not go out any more. */
+	qp->resp.nak_sent = false;
+	qp->resp.reply = RXE_AETH_ACK;
+	if ((flags & RXE_OP_SEND) && !(flags & RXE_OP_INV)) {
+		do_send(qp, pkt);
+	} else if (flags & RXE_OP_WRITE) {
+		do_write(qp, pkt);
+	} else if (flags & RXE_OP_READ_REQ) {
+		nak = rxe_resp_read(qp, pkt);
+		if (nak)
+			rxe_resp_fatal(qp, nak, nak == RXE_NAK_REM_ACC ?
+						IB_EVENT_QP_ACCESS_ERR :
+						IB_EVENT_QP_REQ_ERR);
+		return;
+	} else {
+		/* Atomics and the like are not supported yet. */
+		rxe_resp_fatal(qp, RXE_NAK_INV_REQ, IB_EVENT_QP_REQ_ERR);
+	}
+	if (pkt->ack_req && !qp->resp.nak_sent)
+		rxe_resp_reply(qp, RXE_AETH_ACK);
+}
+
+void rxe_resp_pkt(struct rxe_qp *qp, struct rxe_pkt *pkt)
+{
+	struct rxe_resp *resp = &qp->resp;
+	s32 ahead;
+
+	if (qp->state < IB_QPS_RTR || qp->state == IB_QPS_ERR || resp->fatal)
+		return;
+	if (qp->state == IB_QPS_RTR && !resp->comm_est) {
+		resp->comm_est = true;
+		rxe_qp_event(qp, IB_EVENT_COMM_EST);
+	}
+	ahead = rxe_psn_diff(pkt->psn, resp->psn);
+	if (!ahead) {
+		do_request(qp, pkt);
+		return;
+	}
+	if (ahead > 0) {
+		rxe_count(qp->rxe, RXE_CNT_OUT_OF_SEQ);
+		if (resp->nak_sent)
+			return;
+		rxe_count(qp->rxe, RXE_CNT_SENT_SEQ_ERR);
+		resp->nak_sent = true;
+		rxe_resp_reply(qp, RXE_NAK_PSN_SEQ);
+		return;
+	}
+	/* Executed before: a SEND or WRITE is acknowledged again. */
+	rxe_count(qp->rxe, RXE_CNT_DUPLICATE);
+	if (pkt->op->flags & RXE_OP_READ_REQ)
+		rxe_resp_read_again(qp, pkt);
+	else if (pkt->op->flags & (RXE_OP_SEND | RXE_OP_WRITE))
+		rxe_resp_reply(qp, RXE_AETH_ACK);
+}
+
+/* ---- ending ---- */
+
+bool rxe_resp_flush(struct rxe_qp *qp, struct rxe_budget *b)
+{
+	struct rxe_resp *resp = &qp->resp;
+
+	resp->job_head = resp->job_tail;
+	resp->reply_due = false;
+	fail_recv(qp, IB_WC_WR_FLUSH_ERR);
+	while (rxe_rq_take(qp, &resp->wqe) != -ENOENT) {
+		resp->wqe_held = true;
+		fail_recv(qp, IB_WC_WR_FLUSH_ERR);
+		if (b->wqes-- <= 0)
+			return true;
+	}
+	return false;
+}
+
+void rxe_resp_reset(struct rxe_qp *qp)
+{
+	struct rxe_rd_job *job = qp->resp.job;
+	u32 size = qp->resp.job_size;
+
+	memset(&qp->resp, 0, sizeof(qp->resp));
+	qp->resp.job = job;
+	qp->resp.job_size = size;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/* Between the parts of the responder. */
+#ifndef SOFTROCE_RXE_RESP_H
+#define SOFTROCE_RXE_RESP_H
+
+#include "rxe_qp.h"
+
+/* rxe_resp_read.c */
+/* A new READ request, in order. 0, or the NAK syndrome. */
+u8 rxe_resp_read(struct rxe_qp *qp, const struct rxe_pkt *pkt);
+/* One that was executed before: answer again. */
+void rxe_resp_read_again(struct rxe_qp *qp, const struct rxe_pkt *pkt);
+/* Go on answering; true: the budget ended it. */
+bool rxe_resp_read_work(struct rxe_qp *qp, struct rxe_budget *b);
+
+static inline bool rxe_resp_reads_pending(const struct rxe_qp *qp)
+{
+	return qp->resp.job_head != qp->resp.job_tail;
+}
+
+/* rxe_resp.c */
+/* Answer with @syndrome when the READs before it are answered. */
+void rxe_resp_reply(struct rxe_qp *qp, u8 syndrome);
+/* The same, then the QP goes to ERR and its owner hears of @event. */
+void rxe_resp_fatal(struct rxe_qp *qp, u8 syndrome, enum ib_event_type event);
+/* AETH syndrome of an ACK: the receives that are posted. */
+u8 rxe_resp_credits(const struct rxe_qp *qp);
+
+#endif

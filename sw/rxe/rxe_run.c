@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * The runner of a QP, its timers and its queue of received packets.
+ */
+#include <linux/ktime.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/delay.h>
+#include <linux/slab.h>
+#include "rxe_qp.h"
+
+enum {
+	RUN_IDLE,
+	RUN_BUSY,
+	RUN_AGAIN,
+};
+
+/* A stranger can fill no more memory than this with packets for one QP. */
+#define RXE_RXQ_BYTES (8 * 1024 * 1024)
+/* Passes of one run while others keep asking for another. */
+#define RXE_RUN_PASSES 8
+
+static void run_segments(struct rxe_qp *qp, struct sk_buff *skb)
+{
+	struct rxe_rx_cb cb = *rxe_rx_cb(skb);
+	struct rxe_pkt pkt;
+
+	while (cb.len) {
+		u32 len = min(cb.len, cb.seg_len);
+
+		if (!rxe_pkt_parse(&pkt, skb, cb.off, len)) {
+			if (pkt.op->flags & RXE_OP_RESPONSE)
+				rxe_comp_pkt(qp, &pkt);
+			else
+				rxe_resp_pkt(qp, &pkt);
+		}
+		cb.off += len;
+		cb.len -= len;
+	}
+}
+
+static void run_rx(struct rxe_qp *qp)
+{
+	struct sk_buff_head list;
+	struct sk_buff *skb;
+
+	if (skb_queue_empty_lockless(&qp->rxq))
+		return;
+	__skb_queue_head_init(&list);
+	spin_lock(&qp->rxq.lock);
+	skb_queue_splice_init(&qp->rxq, &list);
+	qp->rxq_bytes = 0;
+	spin_unlock(&qp->rxq.lock);
+
+	while ((skb = __skb_dequeue(&list))) {
+		run_segments(qp, skb);
+		consume_skb(skb);
+	}
+	rxe_comp_end(qp);
+	rxe_resp_end(qp);
+}
+
+/* One pass; true when the budget ended it. */
+static bool run_pass(struct rxe_qp *qp)
+{
+	struct rxe_budget b = { RXE_RUN_BYTES, RXE_RUN_WQES };
+	bool more;
+
+	run_rx(qp);
+	if (test_and_clear_bit(RXE_TODO_TIMEOUT, &qp->todo))
+		rxe_comp_timeout(qp);
+	if (test_and_clear_bit(RXE_TODO_RNR, &qp->todo))
+		rxe_comp_rnr_timer(qp);
+
+	more = rxe_resp_work(qp, &b);
+	more |= rxe_req_work(qp, &b);
+	if (qp->state == IB_QPS_ERR) {
+		more = rxe_req_flush(qp, &b);
+		more |= rxe_resp_flush(qp, &b);
+	}
+	return more;
+}
+
+bool rxe_run(struct rxe_qp *qp)
+{
+	int passes = 0;
+
+	if (atomic_xchg(&qp->run, RUN_AGAIN) != RUN_IDLE)
+		return false;
+	do {
+		/* Who waits for ownership runs the rest when it is done. */
+		if (atomic_read(&qp->wanted)) {
+			atomic_set_release(&qp->run, RUN_IDLE);
+			return false;
+		}
+		atomic_set(&qp->run, RUN_BUSY);
+		smp_mb();	/* RUN_BUSY before looking for work */
+		if (run_pass(qp) || ++passes == RXE_RUN_PASSES) {
+			atomic_set_release(&qp->run, RUN_IDLE);
+			return true;
+		}
+	} while (atomic_cmpxchg(&qp->run, RUN_BUSY, RUN_IDLE) != RUN_BUSY);
+	return false;
+}
+
+void rxe_run_bh(struct rxe_qp *qp)
+{
+	if (rxe_run(qp))
+		tasklet_schedule(&qp->tasklet);
+}
+
+void rxe_run_task(struct rxe_qp *qp)
+{
+	bool more;
+
+	do {
+		local_bh_disable();
+		more = rxe_run(qp);
+		if (more && fatal_signal_pending(current)) {
+			tasklet_schedule(&qp->tasklet);
+			more = false;
+		}
+		local_bh_enable();
+		cond_resched();
+	} while (more);
+}
+
+static void run_tasklet(struct tasklet_struct *t)
+{
+	rxe_run_bh(container_of(t, struct rxe_qp, tasklet));
+}
+
+void rxe_run_rx(struct rxe_qp *qp, struct sk_buff *skb)
+{
+	spin_lock(&qp->rxq.lock);
+	if (qp->dying || qp->rxq_bytes + skb->truesize > RXE_RXQ_BYTES) {
+		spin_unlock(&qp->rxq.lock);
+		rxe_count(qp->rxe, RXE_CNT_DROP_QUEUE);
+		kfree_skb(skb);
+		return;
+	}
+	qp->rxq_bytes += skb->truesize;
+	__skb_queue_tail(&qp->rxq, skb);
+	spin_unlock(&qp->rxq.lock);
+	rxe_run_bh(qp);
+}
+
+void rxe_run_own(struct rxe_qp *qp)
+{
+	might_sleep();
+	atomic_inc(&qp->wanted);
+	while (atomic_cmpxchg(&qp->run, RUN_IDLE, RUN_BUSY) != RUN_IDLE)
+		usleep_range(5, 50);
+	atomic_dec(&qp->wanted);
+}
+
+void rxe_run_disown(struct rxe_qp *qp)
+{
+	atomic_set_release(&qp->run, RUN_IDLE);
+	rxe_run_task(qp);
+}
+
+void rxe_run_purge(struct rxe_qp *qp)
+{
+	spin_lock_bh(&qp->rxq.lock);
+	qp->rxq_bytes = 0;
+	__skb_queue_purge(&qp->rxq);
+	spin_unlock_bh(&qp->rxq.lock);
+}
+
+/* The runner is owned for ever: nothing arms a timer any more. */
+void rxe_run_stop(struct rxe_qp *qp)
+{
+	rxe_run_own(qp);
+	spin_lock_bh(&qp->rxq.lock);
+	qp->dying = true;
+	spin_unlock_bh(&qp->rxq.lock);
+	hrtimer_cancel(&qp->ack_timer);
+	hrtimer_cancel(&qp->rnr_timer);
+	tasklet_kill(&qp->tasklet);
+	rxe_run_purge(qp);
+	kfree(qp->resp.job);
+	qp->resp.job = NULL;
+	if (qp->tx_frag.page) {
+		put_page(qp->tx_frag.page);
+		qp->tx_frag.page = NULL;
+	}
+}
+
+static enum hrtimer_restart ack_timer_fired(struct hrtimer *timer)
+{
+	struct rxe_qp *qp = container_of(timer, struct rxe_qp, ack_timer);
+
+	set_bit(RXE_TODO_TIMEOUT, &qp->todo);
+	rxe_run_bh(qp);
+	return HRTIMER_NORESTART;
+}
+
+static enum hrtimer_restart rnr_timer_fired(struct hrtimer *timer)
+{
+	struct rxe_qp *qp = container_of(timer, struct rxe_qp, rnr_timer);
+
+	set_bit(RXE_TODO_RNR, &qp->todo);
+	rxe_run_bh(qp);
+	return HRTIMER_NORESTART;
+}
+
+/*
+ * Progress only moves the deadline; the timer that runs too early finds that
+ * out and starts again (rxe_comp_timeout()).
+ */
+void rxe_run_ack_timer(struct rxe_qp *qp, u64 delay_ns)
+{
+	qp->req.ack_deadline = ktime_add_ns(ktime_get(), delay_ns);
+	if (!hrtimer_is_queued(&qp->ack_timer))
+		hrtimer_start(&qp->ack_timer, qp->req.ack_deadline,
+			      HRTIMER_MODE_ABS_SOFT);
+}
+
+void rxe_run_ack_timer_off(struct rxe_qp *qp)
+{
+	qp->req.ack_deadline = 0;
+}
+
+void rxe_run_rnr_timer(struct rxe_qp *qp, u64 delay_ns)
+{
+	hrtimer_start(&qp->rnr_timer, ns_to_ktime(delay_ns),
+		      HRTIMER_MODE_REL_SOFT);
+}
+
+void rxe_run_init(struct rxe_qp *qp)
+{
+	atomic_set(&qp->run, RUN_IDLE);
+	atomic_set(&qp->wanted, 0);
+	skb_queue_head_init(&qp->rxq);
+	tasklet_setup(&qp->tasklet, run_tasklet);
+	hrtimer_init(&qp->ack_timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	qp->ack_timer.function = ack_timer_fired;
+	hrtimer_init(&qp->rnr_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
+	qp->rnr_timer.function = rnr_timer_fired;
+	rxe_req_reset(qp);
+	rxe_resp_reset(qp);
+}

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Send queues: from what a consumer posts to WQEs that can be trusted.
+ *
+ * A program's WQE is read here, once, and what is wrong with it becomes the
+ * status it will be completed with when its turn comes.  A kernel consumer's
+ * work request is checked when it is posted.
+ */
+#include <linux/mm.h>
+#include <linux/vmalloc.h>
+#include "rxe_qp.h"
+#include "rxe_sq.h"
+
+/* What user and kernel work requests have in common. */
+struct sq_wr {
+	u32 opcode;
+	u32 flags;
+	u32 num_sge;
+	u64 remote_addr;
+	u32 rkey;
+	__be32 imm;
+};
+
+static bool opcode_known(u32 opcode)
+{
+	switch (opcode) {
+	case IB_WR_SEND:
+	case IB_WR_SEND_WITH_IMM:
+	case IB_WR_RDMA_WRITE:
+	case IB_WR_RDMA_WRITE_WITH_IMM:
+	case IB_WR_RDMA_READ:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void fill_slot(struct rxe_swqe *wqe, u64 wr_id, const struct sq_wr *wr)
+{
+	wqe->wr_id = wr_id;
+	wqe->opcode = wr->opcode;
+	wqe->flags = wr->flags;
+	wqe->remote_addr = wr->remote_addr;
+	wqe->rkey = wr->rkey;
+	wqe->imm = wr->imm;
+	wqe->num_sge = 0;
+	wqe->length = 0;
+	wqe->numbered = false;
+	wqe->status = IB_WC_SUCCESS;
+}
+
+/* Sum up and store the list; the lengths are the consumer's. */
+static int set_sges(struct rxe_swqe *wqe, const struct ib_sge *sge, u32 num)
+{
+	u64 total = 0;
+	u32 i;
+
+	for (i = 0; i < num; i++)
+		total += sge[i].length;
+	if (total > RXE_MAX_MSG_SZ)
+		return IB_WC_LOC_LEN_ERR;
+	wqe->num_sge = num;
+	wqe->length = total;
+	memcpy(wqe->data, sge, num * sizeof(*sge));
+	return IB_WC_SUCCESS;
+}
+
+/* ---- programs ---- */
+
+static int check_user_wqe(struct rxe_sq *sq, struct rxe_swqe *wqe,
+			  const struct rxe_send_wqe *in, const u8 *tail)
+{
+	u32 num = in->dma.num_sge;
+	u32 len = in->dma.length;
+
+	if (!opcode_known(in->wr.opcode))
+		return IB_WC_LOC_QP_OP_ERR;
+	if (in->wr.send_flags & IB_SEND_INLINE) {
+		if (in->wr.opcode == IB_WR_RDMA_READ)
+			return IB_WC_LOC_QP_OP_ERR;
+		if (len > sq->max_inline)
+			return IB_WC_LOC_LEN_ERR;
+		memcpy(wqe->data, tail, len);
+		wqe->length = len;
+		return IB_WC_SUCCESS;
+	}
+	if (num > sq->max_sge)
+		return IB_WC_LOC_QP_OP_ERR;
+	BUILD_BUG_ON(sizeof(struct rxe_sge) != sizeof(struct ib_sge));
+	/* The copy in the slot is checked, not the ring. */
+	memcpy(wqe->data, tail, num * sizeof(struct ib_sge));
+	return set_sges(wqe, (const struct ib_sge *)wqe->data, num);
+}
+
+struct rxe_swqe *rxe_sq_fetch(struct rxe_qp *qp)
+{
+	struct rxe_sq *sq = &qp->sq;
+	struct rxe_swqe *wqe;
+	struct rxe_send_wqe in;
+	struct sq_wr wr;
+	const u8 *elem;
+
+	if (!sq->ring)
+		return sq->next != smp_load_acquire(&sq->head) ?
+			       rxe_sq_slot(sq, sq->next) : NULL;
+	if (sq->next != sq->head)
+		return rxe_sq_slot(sq, sq->next);
+	if (rxe_ring_producer(sq->ring) == (sq->head & sq->mask))
+		return NULL;
+	/* A lying index cannot make more than a ring full of WQEs. */
+	if (sq->head - sq->tail >= sq->mask)
+		return NULL;
+
+	elem = rxe_ring_elem(sq->ring, sq->head);
+	memcpy(&in, elem, sizeof(in));
+	/* The compiler must not go back to the ring for a member of in. */
+	barrier_data(&in);
+
+	wr.opcode = in.wr.opcode;
+	wr.flags = in.wr.send_flags;
+	wr.remote_addr = in.wr.wr.rdma.remote_addr;
+	wr.rkey = in.wr.wr.rdma.rkey;
+	wr.imm = in.wr.ex.imm_data;
+	wqe = rxe_sq_slot(sq, sq->head);
+	fill_slot(wqe, in.wr.wr_id, &wr);
+	wqe->status = check_user_wqe(sq, wqe, &in,
+				     elem + sizeof(struct rxe_send_wqe));
+	sq->head++;
+	return wqe;
+}
+
+void rxe_sq_discard(struct rxe_qp *qp)
+{
+	struct rxe_sq *sq = &qp->sq;
+	unsigned long flags;
+
+	spin_lock_irqsave(&sq->lock, flags);
+	if (sq->ring)
+		sq->head += (rxe_ring_producer(sq->ring) - sq->head) & sq->mask;
+	sq->next = sq->head;
+	sq->tail = sq->head;
+	spin_unlock_irqrestore(&sq->lock, flags);
+	rxe_sq_show_tail(qp);
+}
+
+/* ---- kernel consumers ---- */
+
+static int fill_kernel_wqe(struct rxe_sq *sq, const struct ib_send_wr *wr)
+{
+	struct rxe_swqe *wqe = rxe_sq_slot(sq, sq->head);
+	struct sq_wr in = {
+		.opcode = wr->opcode,
+		.flags = wr->send_flags,
+		.imm = wr->ex.imm_data,
+	};
+	u8 *to = wqe->data;
+	u64 total = 0;
+	int i;
+
+	if (!opcode_known(wr->opcode) || wr->num_sge < 0 ||
+	    wr->num_sge > sq->max_sge)
+		return -EINVAL;
+	if (wr->opcode != IB_WR_SEND && wr->opcode != IB_WR_SEND_WITH_IMM) {
+		in.remote_addr = rdma_wr(wr)->remote_addr;
+		in.rkey = rdma_wr(wr)->rkey;
+	}
+	fill_slot(wqe, wr->wr_id, &in);
+	if (!(wr->send_flags & IB_SEND_INLINE))
+		return set_sges(wqe, wr->sg_list, wr->num_sge) ? -EINVAL : 0;
+
+	if (wr->opcode == IB_WR_RDMA_READ)
+		return -EINVAL;
+	for (i = 0; i < wr->num_sge; i++) {
+		const struct ib_sge *sge = &wr->sg_list[i];
+
+		total += sge->length;
+		if (total > sq->max_inline)
+			return -EINVAL;
+		/* Inline data of the kernel is at a kernel address. */
+		memcpy(to, (void *)(uintptr_t)sge->addr, sge->length);
+		to += sge->length;
+	}
+	wqe->length = total;
+	return 0;
+}
+
+static int post_kernel(struct rxe_qp *qp, const struct ib_send_wr *wr,
+		       const struct ib_send_wr **bad_wr)
+{
+	struct rxe_sq *sq = &qp->sq;
+	unsigned long flags;
+	int err = 0;
+
+	spin_lock_irqsave(&sq->lock, flags);
+	for (; wr; wr = wr->next) {
+		if (sq->head - READ_ONCE(sq->tail) >= sq->max_wr)
+			err = -ENOMEM;
+		else
+			err = fill_kernel_wqe(sq, wr);
+		if (err) {
+			*bad_wr = wr;
+			break;
+		}
+		/* The WQE before the index that shows it. */
+		smp_store_release(&sq->head, sq->head + 1);
+	}
+	spin_unlock_irqrestore(&sq->lock, flags);
+	return err;
+}
+
+/* ---- the verb ---- */
+
+/* The doorbell rang too early: what it announced never runs. */
+static int refuse_doorbell(struct rxe_qp *qp)
+{
+	rxe_run_own(qp);
+	if (qp->state < IB_QPS_RTS)
+		rxe_sq_discard(qp);
+	rxe_run_disown(qp);
+	return -EINVAL;
+}
+
+/**
+ * rxe_post_send - post work requests, or ring a program's doorbell
+ * @ibqp: the queue pair
+ * @wr: kernel consumer: list of work requests; program: NULL, they are in the
+ *	ring
+ * @bad_wr: the first one that was not taken, with an error
+ *
+ * The requester runs in the caller's context where that is possible.  What is
+ * posted in SQD waits; in SQE and ERR it is flushed.
+ *
+ * Context: any for kernel consumers, process for programs.
+ * Return: 0; -EINVAL in RESET, INIT and RTR or for a malformed work request;
+ * -ENOMEM when the queue is full.
+ */
+int rxe_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
+		  const struct ib_send_wr **bad_wr)
+{
+	struct rxe_qp *qp = to_rxe_qp(ibqp);
+	int err = 0;
+
+	if (READ_ONCE(qp->state) < IB_QPS_RTS) {
+		*bad_wr = wr;
+		return qp->is_user ? refuse_doorbell(qp) : -EINVAL;
+	}
+	if (qp->is_user) {
+		rxe_run_task(qp);
+		return 0;
+	}
+	err = post_kernel(qp, wr, bad_wr);
+	if (irqs_disabled() || in_hardirq()) {
+		tasklet_schedule(&qp->tasklet);
+		return err;
+	}
+	local_bh_disable();
+	rxe_run_bh(qp);
+	local_bh_enable();
+	return err;
+}
+
+/* ---- making and freeing ---- */
+
+int rxe_sq_init(struct rxe_qp *qp, const struct ib_qp_cap *cap)
+{
+	struct rxe_sq *sq = &qp->sq;
+	u32 tail = max_t(u32, cap->max_send_sge * sizeof(struct ib_sge),
+			 cap->max_inline_data);
+
+	spin_lock_init(&sq->lock);
+	sq->max_wr = max_t(u32, cap->max_send_wr, 1);
+	sq->max_sge = max_t(u32, cap->max_send_sge,
+			    tail / sizeof(struct ib_sge));
+	sq->max_sge = min_t(u32, sq->max_sge, RXE_MAX_SGE);
+	sq->max_inline = max_t(u32, tail, sq->max_sge * sizeof(struct ib_sge));
+	sq->slot_size = ALIGN(sizeof(struct rxe_swqe) + sq->max_inline, 8);
+	/* As many slots as the ring has elements: the indexes are one. */
+	sq->mask = roundup_pow_of_two(sq->max_wr + 1) - 1;
+	sq->slot = kvcalloc(sq->mask + 1, sq->slot_size, GFP_KERNEL_ACCOUNT);
+	if (!sq->slot)
+		return -ENOMEM;
+	if (!qp->is_user)
+		return 0;
+	sq->ring = rxe_ring_alloc(sq->max_wr, sizeof(struct rxe_send_wqe) +
+				  sq->max_inline);
+	if (!sq->ring)
+		goto free_slots;
+	if (sq->ring->mask != sq->mask)
+		goto put_ring;
+	return 0;
+
+put_ring:
+	rxe_ring_put(sq->ring);
+	sq->ring = NULL;
+free_slots:
+	kvfree(sq->slot);
+	sq->slot = NULL;
+	return -ENOMEM;
+}
+
+void rxe_sq_free(struct rxe_qp *qp)
+{
+	struct rxe_sq *sq = &qp->sq;
+
+	if (sq->ring)
+		rxe_ring_put(sq->ring);
+	sq->ring = NULL;
+	kvfree(sq->slot);
+	sq->slot = NULL;
+}

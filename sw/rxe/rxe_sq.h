@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * The runner's side of a send queue.
+ *
+ * Lifetime: embedded in its QP (rxe_qp.h).  A slot is filled once, by
+ * rxe_sq_fetch() or by a kernel poster, and belongs to the runner until its
+ * completion moves the tail past it.
+ */
+#ifndef SOFTROCE_RXE_SQ_H
+#define SOFTROCE_RXE_SQ_H
+
+#include "rxe_qp.h"
+
+/* The WQE at sq->next, taken out of the ring if need be; NULL: none. */
+struct rxe_swqe *rxe_sq_fetch(struct rxe_qp *qp);
+/* Forget everything that is posted and not completed. */
+void rxe_sq_discard(struct rxe_qp *qp);
+
+/* Let the program use the slots up to the tail again. */
+static inline void rxe_sq_show_tail(struct rxe_qp *qp)
+{
+	if (qp->sq.ring)
+		rxe_ring_set_consumer(qp->sq.ring, qp->sq.tail);
+}
+
+static inline bool rxe_wqe_is_read(const struct rxe_swqe *wqe)
+{
+	return wqe->opcode == IB_WR_RDMA_READ;
+}
+
+static inline bool rxe_wqe_is_send(const struct rxe_swqe *wqe)
+{
+	return wqe->opcode == IB_WR_SEND || wqe->opcode == IB_WR_SEND_WITH_IMM;
+}
+
+static inline bool rxe_wqe_has_imm(const struct rxe_swqe *wqe)
+{
+	return wqe->opcode == IB_WR_SEND_WITH_IMM ||
+	       wqe->opcode == IB_WR_RDMA_WRITE_WITH_IMM;
+}
+
+#endif

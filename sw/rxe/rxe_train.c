@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Building and sending trains.  The payload is copied once, from the memory
+ * region to where it leaves from, and the ICRC folded over it while it is in
+ * the cache.
+ */
+#include <linux/crc32.h>
+#include <linux/skbuff.h>
+#include <net/sock.h>
+#include "rxe_train.h"
+
+/* Up to this much goes into the skb's linear part: one allocation less. */
+#define TRAIN_LINEAR 1024
+
+u32 rxe_train_max(struct rxe_qp *qp, u32 seg_len)
+{
+	u32 bytes, segs;
+
+	if (!qp->rxe->trains || qp->req.single)
+		return 1;
+	rxe_flow_limits(&qp->flow, &bytes, &segs);
+	return clamp(bytes / seg_len, 1u, segs);
+}
+
+/* Go to the next byte that was allocated. */
+static void train_next_piece(struct rxe_train *t)
+{
+	skb_frag_t *frag = &skb_shinfo(t->skb)->frags[++t->frag];
+
+	t->pos = skb_frag_address(frag);
+	t->pos_len = skb_frag_size(frag);
+}
+
+static void train_put(struct rxe_train *t, const void *from, u32 len)
+{
+	while (len) {
+		u32 n;
+
+		if (!t->pos_len)
+			train_next_piece(t);
+		n = min(len, t->pos_len);
+		memcpy(t->pos, from, n);
+		from += n;
+		len -= n;
+		t->pos += n;
+		t->pos_len -= n;
+		t->room -= n;
+	}
+}
+
+/* The same with the checksum folded over what was written. */
+static u32 train_put_crc(struct rxe_train *t, const void *from, u32 len,
+			 u32 crc)
+{
+	while (len) {
+		u32 n;
+
+		if (!t->pos_len)
+			train_next_piece(t);
+		n = min(len, t->pos_len);
+		memcpy(t->pos, from, n);
+		crc = crc32_le(crc, t->pos, n);
+		from += n;
+		len -= n;
+		t->pos += n;
+		t->pos_len -= n;
+		t->room -= n;
+	}
+	return crc;
+}
+
+/* Fragments for @bytes; returns how many bytes there are. */
+static u32 train_alloc_frags(struct rxe_train *t, u32 bytes)
+{
+	struct page_frag *pf = &t->qp->tx_frag;
+	struct sk_buff *skb = t->skb;
+	u32 got = 0;
+	int i = 0;
+
+	while (got < bytes && i < MAX_SKB_FRAGS) {
+		u32 n;
+
+		if (!skb_page_frag_refill(min_t(u32, bytes - got, 512), pf,
+					  GFP_ATOMIC | __GFP_NOWARN))
+			break;
+		n = min_t(u32, bytes - got, pf->size - pf->offset);
+		skb_fill_page_desc(skb, i++, pf->page, pf->offset, n);
+		get_page(pf->page);
+		pf->offset += n;
+		got += n;
+	}
+	skb->len += got;
+	skb->data_len += got;
+	skb->truesize += got;
+	return got;
+}
+
+u32 rxe_train_begin(struct rxe_train *t, struct rxe_qp *qp, u32 seg_len,
+		    u32 segs, u32 bytes)
+{
+	u32 linear = bytes <= TRAIN_LINEAR ? bytes : 0;
+	u32 got;
+
+	t->qp = qp;
+	t->seg_len = seg_len;
+	t->segs = 0;
+	t->frag = -1;
+	t->pos = NULL;
+	t->ip_id = qp->flow.ip_id;
+	t->skb = alloc_skb(RXE_HEADROOM + linear, GFP_ATOMIC | __GFP_NOWARN);
+	if (!t->skb)
+		return 0;
+	skb_reserve(t->skb, RXE_HEADROOM);
+	if (linear) {
+		t->pos = skb_put(t->skb, linear);
+		t->pos_len = linear;
+		t->room = linear;
+		return segs;
+	}
+	t->pos_len = 0;
+	got = train_alloc_frags(t, bytes);
+	t->room = got;
+	if (got == bytes)
+		return segs;
+	/* The train shrinks to the full packets that fit. */
+	if (got < seg_len) {
+		rxe_train_drop(t);
+		return 0;
+	}
+	return got / seg_len;
+}
+
+/* Where the train stands, to come back to when a payload cannot be read. */
+struct train_mark {
+	u8 *pos;
+	u32 pos_len;
+	u32 room;
+	int frag;
+};
+
+int rxe_train_add(struct rxe_train *t, struct rxe_pkt *pkt,
+		  struct rxe_cursor *from)
+{
+	struct train_mark mark = { t->pos, t->pos_len, t->room, t->frag };
+	static const u8 zeros[4];
+	u32 left = pkt->len;
+	u8 hdr[RXE_MAX_HDR_LEN];
+	u32 hlen, len, crc;
+	__le32 icrc;
+
+	hlen = rxe_hdr_encode(pkt, hdr);
+	len = hlen + pkt->len + pkt->pad + RXE_ICRC_LEN;
+	if (WARN_ON_ONCE(len > t->room))
+		return -EFAULT;
+
+	crc = rxe_icrc_begin(&t->qp->flow, len, t->ip_id + t->segs);
+	crc = rxe_icrc_bth(crc, hdr);
+	crc = crc32_le(crc, hdr + sizeof(struct rxe_bth),
+		       hlen - sizeof(struct rxe_bth));
+	train_put(t, hdr, hlen);
+	while (left) {
+		u32 n = left;
+		const void *piece = rxe_cursor_next(from, &n);
+
+		if (!piece) {
+			t->pos = mark.pos;
+			t->pos_len = mark.pos_len;
+			t->room = mark.room;
+			t->frag = mark.frag;
+			return -EFAULT;
+		}
+		crc = train_put_crc(t, piece, n, crc);
+		left -= n;
+	}
+	crc = train_put_crc(t, zeros, pkt->pad, crc);
+	icrc = rxe_icrc_end(crc);
+	train_put(t, &icrc, sizeof(icrc));
+	t->segs++;
+	return 0;
+}
+
+void rxe_train_send(struct rxe_train *t)
+{
+	struct rxe_qp *qp = t->qp;
+
+	if (!t->segs) {
+		rxe_train_drop(t);
+		return;
+	}
+	/* Cut what was allocated for packets that did not come. */
+	if (t->room && pskb_trim(t->skb, t->skb->len - t->room)) {
+		rxe_train_drop(t);
+		return;
+	}
+	qp->flow.ip_id += t->segs;
+	rxe_flow_xmit(&qp->flow, t->skb, t->seg_len, t->segs, t->ip_id);
+}
+
+void rxe_train_drop(struct rxe_train *t)
+{
+	kfree_skb(t->skb);
+}
+
+void rxe_send_one(struct rxe_qp *qp, struct rxe_pkt *pkt)
+{
+	struct rxe_train t;
+	u32 len = rxe_seg_len(pkt->opcode, 0);
+
+	pkt->len = 0;
+	if (!rxe_train_begin(&t, qp, len, 1, len))
+		return;
+	if (rxe_train_add(&t, pkt, NULL))
+		rxe_train_drop(&t);
+	else
+		rxe_train_send(&t);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * Trains: equal-length packets of one message, and at most one shorter at the
+ * end, laid end to end in one skb.  Each packet has its own BTH and ICRC; the
+ * stack is crossed once.
+ *
+ * Lifetime: on the stack of the sender, within one run.  rxe_train_begin()
+ * makes the skb, rxe_train_send() or rxe_train_drop() ends it.
+ */
+#ifndef SOFTROCE_RXE_TRAIN_H
+#define SOFTROCE_RXE_TRAIN_H
+
+#include "rxe_qp.h"
+
+/**
+ * struct rxe_train - a train that is being built
+ * @seg_len: bytes of a packet from BTH to ICRC; the last may have fewer
+ * @segs: packets laid out so far
+ * @room: bytes that are allocated and not laid out
+ * @pos: and @pos_len: where the next byte goes, and how many fit there
+ * @frag: the fragment @pos is in, -1 for the linear part
+ */
+struct rxe_train {
+	struct rxe_qp *qp;
+	struct sk_buff *skb;
+	u32 seg_len;
+	u32 segs;
+	u32 room;
+	u16 ip_id;
+	u8 *pos;
+	u32 pos_len;
+	int frag;
+};
+
+/* Bytes on the wire of a packet, from BTH to ICRC. */
+static inline u32 rxe_seg_len(u8 opcode, u32 payload)
+{
+	return rxe_opcode_info(opcode)->hdr_len + ALIGN(payload, 4) +
+	       RXE_ICRC_LEN;
+}
+
+/* How many packets of @seg_len bytes one train may have now: 1 or more. */
+u32 rxe_train_max(struct rxe_qp *qp, u32 seg_len);
+/*
+ * Start a train of @segs packets, @bytes in all.
+ * Return the number of packets there is memory for, 0 to @segs.
+ */
+u32 rxe_train_begin(struct rxe_train *t, struct rxe_qp *qp, u32 seg_len,
+		    u32 segs, u32 bytes);
+/*
+ * Lay out the next packet: headers from @pkt, payload of @pkt->len bytes from
+ * @from.  -EFAULT: the payload cannot be read; the train is as before.
+ */
+int rxe_train_add(struct rxe_train *t, struct rxe_pkt *pkt,
+		  struct rxe_cursor *from);
+/* Send what was laid out. */
+void rxe_train_send(struct rxe_train *t);
+void rxe_train_drop(struct rxe_train *t);
+
+/* A packet without payload: READ request, ACK. */
+void rxe_send_one(struct rxe_qp *qp, struct rxe_pkt *pkt);
+
+#endif

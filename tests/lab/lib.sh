@@ -1,0 +1,382 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+# shellcheck shell=bash
+#
+# What the scenarios have in common; sourced. They run as root in a lab guest,
+#
+#   scripts/lab [--kernel ...] -- tests/lab/SCENARIO.sh
+#
+# print "ok N - ..." or "not ok N - ..." lines, "# " before everything else,
+# and end with a status that agrees.
+#
+# A topology has two ends, a and b. Each is described by variables:
+#
+#   ${end}_at     command prefix that gets there ("", "ip netns exec NS", "on-peer")
+#   ${end}_dev    its RDMA device        ${end}_net    its network interface
+#   ${end}_v4     its addresses          ${end}_v6
+
+set -u
+TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
+VERBS=${TEST_VERBS:-$TOP/build/verbs}
+# In-tree modules carry "intree" and, from Debian, a signature; ours do not.
+if [ "$(cat /sys/module/ib_core/taint 2>/dev/null)" = "" ]; then STACK=intree; else STACK=ours; fi
+STACK=${TEST_ASSUME:-$STACK}	# to try what only ours can on another that can
+TMP=$(mktemp -d /tmp/scenario.XXXXXX)
+trap 'cleanup_all; rm -rf "$TMP"' EXIT
+PORT=18600		# the next TCP port to agree over
+
+# ------------------------------------------------------------------ reporting
+
+tests=0 failed=0 skipped=0
+
+ok() { tests=$((tests + 1)); echo "ok $tests - $*"; }
+not_ok() { tests=$((tests + 1)); failed=$((failed + 1)); echo "not ok $tests - $*"; }
+# skip WHY NAME...
+skip()
+{
+	local why=$1
+	shift
+	tests=$((tests + 1)) skipped=$((skipped + 1))
+	echo "ok $tests - $* # SKIP $why"
+}
+note() { echo "# $*"; }
+# show FILE: what a command said, as notes
+show() { sed 's/^/#   /' "$1" | tail -n "${2:-40}"; }
+# verdict STATUS NAME...: ok when STATUS is 0
+verdict()
+{
+	local status=$1
+	shift
+	if [ "$status" = 0 ]; then ok "$*"; else not_ok "$*"; fi
+	return "$status"
+}
+# check NAME COMMAND...: ok when it succeeds; its output shows when it does not
+check()
+{
+	local name=$1
+	shift
+	if "$@" >"$TMP/check" 2>&1; then
+		ok "$name"
+	else
+		not_ok "$name (status $?: $*)"
+		show "$TMP/check"
+		return 1
+	fi
+}
+# check_fails NAME COMMAND...: ok when it fails
+check_fails()
+{
+	local name=$1
+	shift
+	if "$@" >"$TMP/check" 2>&1; then
+		not_ok "$name (it worked: $*)"
+		show "$TMP/check"
+		return 1
+	fi
+	ok "$name"
+}
+# check_text NAME REGEX COMMAND...: ok when its output matches, whatever its status
+check_text()
+{
+	local name=$1 regex=$2
+	shift 2
+	"$@" >"$TMP/check" 2>&1
+	if grep -qE -- "$regex" "$TMP/check"; then
+		ok "$name"
+	else
+		not_ok "$name (no match of /$regex/: $*)"
+		show "$TMP/check"
+		return 1
+	fi
+}
+# pass_on COMMAND...: a program that prints its own ok and not ok lines
+pass_on()
+{
+	local status=0 bad
+	"$@" >"$TMP/pass" 2>"$TMP/pass.err" || status=$?
+	sed -E 's/^(not )?ok ([0-9]+ - )?/&/' "$TMP/pass"
+	[ ! -s "$TMP/pass.err" ] || show "$TMP/pass.err"
+	tests=$((tests + $(grep -cE '^(not )?ok ' "$TMP/pass")))
+	bad=$(grep -c '^not ok ' "$TMP/pass")
+	failed=$((failed + bad))
+	if [ "$status" != 0 ] && [ "$bad" = 0 ]; then
+		not_ok "$(basename "$1") ended with status $status"
+	fi
+}
+finish()
+{
+	note "$((tests - failed - skipped)) passed, $failed failed, $skipped skipped"
+	[ "$failed" = 0 ] && [ "$tests" -gt 0 ]
+	exit
+}
+# die WHY: the scenario cannot go on
+die() { not_ok "$*"; exit 1; }
+
+ours() { [ "$STACK" = ours ]; }
+# ours_only NAME...: a skip line and false on a foreign stack
+ours_only()
+{
+	ours && return
+	skip "not a matter of the in-tree stack" "$@"
+	return 1
+}
+
+# ------------------------------------------------------------------ waiting
+
+# eventually SECONDS COMMAND...: until it succeeds; false when it never does
+eventually()
+{
+	local end=$(($(date +%s%N) / 1000000 + $1 * 1000))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		[ $(($(date +%s%N) / 1000000)) -lt "$end" ] || return 1
+		sleep 0.05
+	done
+}
+file_has() { grep -qE -- "$2" "$1"; }
+gone() { ! kill -0 "$1" 2>/dev/null; }
+listens() { [ -n "$(at "$1" ss -Hltn "sport = :$2")" ]; }
+# await_server END PORT PID
+await_server()
+{
+	local i
+	for ((i = 0; i < 300; i++)); do
+		listens "$1" "$2" && return
+		gone "$3" && return 1
+		sleep 0.05
+	done
+	return 1
+}
+
+# ------------------------------------------------------------------ the ends
+
+at()
+{
+	local prefix=${1}_at
+	shift
+	# shellcheck disable=SC2086 # a prefix is several words
+	${!prefix} "$@"
+}
+of() { local name=${1}_$2; echo "${!name}"; }
+
+# gid_index END v4|v6: the index of its address among its device's GIDs
+gid_index()
+{
+	local want
+	if [ "$2" = v4 ]; then want=$(gid_of_v4 "$(of "$1" v4)"); else want=$(gid_of_v6 "$(of "$1" v6)"); fi
+	# shellcheck disable=SC2016
+	at "$1" sh -c 'cd /sys/class/infiniband/$1/ports/1/gids || exit 1
+		for i in $(ls | sort -n); do
+			[ "$(cat $i 2>/dev/null)" = "$2" ] || continue
+			echo $i
+			exit 0
+		done
+		exit 1' sh "$(of "$1" dev)" "$want"
+}
+gid_of_v4()
+{
+	local IFS=.
+	# shellcheck disable=SC2086
+	printf '0000:0000:0000:0000:0000:ffff:%02x%02x:%02x%02x\n' $1
+}
+gid_of_v6()
+{
+	python3 -IS -c 'import socket, sys
+raw = socket.inet_pton(socket.AF_INET6, sys.argv[1]).hex()
+print(":".join(raw[i:i + 4] for i in range(0, 32, 4)))' "$1"
+}
+have_gid() { gid_index "$1" "$2" >/dev/null; }
+
+links=()	# "END_AT|NAME" of the links to delete again
+add_link()
+{
+	local end=$1 dev
+	dev=$(of "$end" dev)
+	at "$end" rdma link add "$dev" type rxe netdev "$(of "$end" net)" || return
+	links+=("$end $dev")
+}
+cleanup_all() { topology_down; }
+
+# ------------------------------------------------------------------ topologies
+
+#   self   one link that talks to itself
+#   two    two links in one namespace, on the two ends of a veth pair
+#   netns  a namespace at either end of a veth pair, a link in each
+#   peer   two machines
+#
+# topology_up NAME MTU
+topology_up()
+{
+	topology=$1
+	local mtu=$2
+	a_at='' b_at='' a_dev=rxa b_dev=rxb a_net=va b_net=vb
+	a_v4=10.20.0.1 b_v4=10.20.0.2 a_v6=fd20::1 b_v6=fd20::2
+	case $topology in
+	self | two)
+		ip link add va type veth peer name vb || return
+		;;
+	netns)
+		a_at='ip netns exec nsa' b_at='ip netns exec nsb'
+		ip netns add nsa && ip netns add nsb &&
+			ip link add va netns nsa type veth peer name vb netns nsb || return
+		at a ip link set lo up
+		at b ip link set lo up
+		;;
+	peer)
+		b_at=on-peer a_net=$IFACE b_net=eth0 a_dev=rxa b_dev=rxe0
+		a_v4=$ADDR a_v6=$ADDR6 b_v4=$PEER b_v6=$PEER6
+		at a ip link set "$a_net" mtu "$mtu" && at b ip link set "$b_net" mtu "$mtu" &&
+			add_link a
+		return
+		;;
+	esac
+	end_up a "$mtu" && end_up b "$mtu" && add_link a || return
+	case $topology in
+	self) b_dev=$a_dev b_net=$a_net b_v4=$a_v4 b_v6=$a_v6 ;;
+	*) add_link b ;;
+	esac
+}
+end_up()
+{
+	local net
+	net=$(of "$1" net)
+	at "$1" sh -c "[ ! -e /proc/sys/net/ipv6/conf/$net ] ||
+		echo 0 >/proc/sys/net/ipv6/conf/$net/accept_dad"
+	at "$1" ip addr add "$(of "$1" v4)/24" dev "$net" &&
+		at "$1" ip link set "$net" mtu "$2" up || return
+	[ ! -e /proc/net/if_inet6 ] || at "$1" ip addr add "$(of "$1" v6)/64" dev "$net" nodad
+}
+topology_down()
+{
+	local link
+	for link in "${links[@]}"; do
+		# shellcheck disable=SC2086
+		set -- $link
+		at "$1" rdma link del "$2" 2>/dev/null
+	done
+	links=()
+	case ${topology:-} in
+	self | two) ip link del va ;;
+	netns) ip netns del nsa; ip netns del nsb ;;
+	peer)
+		at a ip link set "$a_net" mtu 1500
+		at b ip link set "$b_net" mtu 1500
+		;;
+	esac 2>/dev/null
+	topology=''
+}
+
+# ------------------------------------------------------------------ transfers
+
+# abi_env normal|noioctl|nowrite: sets $abi, a command prefix
+abi_env()
+{
+	case $1 in
+	normal) abi=() ;;
+	noioctl) abi=(env "LD_PRELOAD=$VERBS/refuse.so" REFUSE=ioctl) ;;
+	nowrite) abi=(env "LD_PRELOAD=$VERBS/refuse.so" REFUSE=write) ;;
+	*) die "no ABI '$1'" ;;
+	esac
+}
+abi=()
+
+# took_effect FILE: in what it says, the preloaded library did its work
+took_effect()
+{
+	case ${abi[*]} in
+	'') return ;;
+	*REFUSE=ioctl) file_has "$1" '# refuse: [1-9][0-9]* ioctl.* refused, 0 ioctl' ;;
+	*REFUSE=write) file_has "$1" '# refuse: 0 ioctl.* refused, [1-9][0-9]* ioctl' ;;
+	esac
+}
+
+# both_ends SECONDS SERVER... -- CLIENT...: runs the server at b and then the
+# client at a, each with the chosen ABI. True when both end well. $port is the
+# TCP port that the server has to listen on. Output: $TMP/server, $TMP/client
+both_ends()
+{
+	local seconds=$1 server=() pid status=0
+	shift
+	while [ "$1" != -- ]; do server+=("$1"); shift; done
+	shift
+	at b timeout -k 5 "$seconds" "${abi[@]}" "${server[@]}" >"$TMP/server" 2>&1 &
+	pid=$!
+	if ! await_server b "$port" "$pid"; then
+		echo "the server did not listen on port $port" >"$TMP/client"
+		status=1
+	else
+		at a timeout -k 5 "$seconds" "${abi[@]}" "$@" >"$TMP/client" 2>&1 || status=$?
+	fi
+	if [ "$status" != 0 ]; then
+		# It may wait for a client that will not come any more.
+		eventually 5 gone "$pid" || kill "$pid" 2>/dev/null
+	fi
+	wait "$pid" || status=$?
+	if [ "$status" = 0 ] && ! { took_effect "$TMP/client" && took_effect "$TMP/server"; }; then
+		echo "refuse.so was not asked" >>"$TMP/client"
+		status=1
+	fi
+	return "$status"
+}
+# timed NAME COMMAND...: a transfer with a verdict that tells how long it took
+timed()
+{
+	local name=$1 began status=0
+	began=$(date +%s%N)
+	shift
+	"$@" || status=$?
+	verdict "$status" "$name ($((($(date +%s%N) - began) / 100000000)) ds)" || show_both
+}
+next_port() { PORT=$((PORT + 1)); port=$PORT; }
+
+show_both()
+{
+	note "client:"
+	show "$TMP/client"
+	note "server:"
+	show "$TMP/server"
+}
+
+# run_bytecheck v4|v6 [OPTION...]
+run_bytecheck()
+{
+	local gid=$1
+	shift
+	next_port
+	both_ends 600 "$VERBS/bytecheck" --server -d "$b_dev" -g "$b_gid" -p "$port" \
+		"${server_options[@]}" -- \
+		"$VERBS/bytecheck" --client "$(of b "$gid")" -d "$a_dev" -g "$a_gid" -p "$port" "$@"
+}
+server_options=()
+
+run_pingpong()
+{
+	next_port
+	both_ends 120 ibv_rc_pingpong -d "$b_dev" -g "$b_gid" -p "$port" -n 200 -c "$@" -- \
+		ibv_rc_pingpong -d "$a_dev" -g "$a_gid" -p "$port" -n 200 -c "$@" "$b_v4"
+}
+
+# run_perftest TOOL [OPTION...]
+run_perftest()
+{
+	local tool=$1
+	shift
+	next_port
+	both_ends "${PERF_SECONDS:-300}" "$tool" -d "$b_dev" -x "$b_gid" -p "$port" -F -u 18 "$@" -- \
+		"$tool" -d "$a_dev" -x "$a_gid" -p "$port" -F -u 18 "$@" "$b_v4"
+}
+# perf_value TOOL BYTES: from the client's last output, MB/s or microseconds
+perf_value()
+{
+	local column=4
+	case $1 in *_lat) column=5 ;; esac
+	awk -v bytes="$2" -v column="$column" '$1 == bytes && NF > 4 { print $column }' "$TMP/client" |
+		tail -n 1
+}
+
+# transfers_ready v4|v6: finds the GIDs of both ends; sets $a_gid, $b_gid
+transfers_ready()
+{
+	eventually 10 have_gid a "$1" && eventually 10 have_gid b "$1" || return
+	a_gid=$(gid_index a "$1")
+	b_gid=$(gid_index b "$1")
+}

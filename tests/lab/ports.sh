@@ -1,0 +1,102 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+#
+# What a port says of itself, and whether its first GID works.
+#
+#   [va rxa]---[vb]     MTU, speed, address generation
+#   [eth0 rxp]          an interface with a PCI device behind it
+. "$(dirname "$0")/lib.sh"
+
+# ------------------------------------------------------------------- A27: MTU
+topology_up self 1500 || die "a link"
+for pair in 1500:1024 4200:4096 9000:4096 1500:1024 600:512 1100:512 1200:1024; do
+	ip link set va mtu "${pair%:*}"
+	eventually 3 sh -c "ibv_devinfo -d rxa | grep -qE 'active_mtu:[[:space:]]*${pair#*:}'"
+	verdict $? "A27 interface MTU ${pair%:*} gives active_mtu ${pair#*:}" ||
+		ibv_devinfo -d rxa | grep mtu | sed 's/^/#/'
+done
+topology_down
+
+# ----------------------------------------------------------------- A27: speed
+if ! ours_only "A27 the rate follows the interface's speed"; then
+	:
+elif ! command -v ethtool >/dev/null; then
+	skip "no ethtool" "A27 the rate follows the interface's speed"
+else
+	rdma link add rxp type rxe netdev "$IFACE" || not_ok "A27 a link on $IFACE"
+	for speed in 1000 10000 25000 100000; do
+		ethtool -s "$IFACE" speed $speed duplex full 2>"$TMP/ethtool" || {
+			skip "$(head -n 1 "$TMP/ethtool")" "A27 rate at $speed Mb/s"
+			continue
+		}
+		case $speed in 1000) want='(1|2\.5) Gb' ;; *) want="$((speed / 1000)) Gb" ;; esac
+		eventually 5 grep -qE "^$want" /sys/class/infiniband/rxp/ports/1/rate
+		verdict $? "A27 rate at $speed Mb/s" ||
+			note "$(cat /sys/class/infiniband/rxp/ports/1/rate)"
+	done
+	rdma link del rxp
+fi
+
+# ---------------------------------------------------------------- A33, A35: PCI
+check "A33 a link on an interface with a PCI parent" \
+	rdma link add rxp type rxe netdev "$IFACE"
+check_text "A33 ibv_devices lists it" 'rxp' ibv_devices
+ibv_devinfo -v -d rxp >"$TMP/devinfo" 2>"$TMP/devinfo.err"
+verdict $? "A33 ibv_devinfo -v opens it"
+[ ! -s "$TMP/devinfo.err" ]
+verdict $? "A33 and no provider complains" || show "$TMP/devinfo.err"
+check_text "A33 it is the soft-RoCE provider's" 'PORT_ACTIVE|PORT_DOWN' cat "$TMP/devinfo"
+rdma link del rxp
+
+# Again without any of the kernel's crc32 modules
+if ours_only "A35 no crypto module is needed"; then
+	mkdir -p /etc/modprobe.d
+	for module in crc32_generic crc32_pclmul crypto_crc32; do
+		echo "install $module /bin/false"
+		rmmod $module 2>/dev/null
+	done >/etc/modprobe.d/no-crc32.conf
+	rmmod rdma_rxe && insmod "$TOP/build/$(uname -r)/rdma_rxe.ko"
+	verdict $? "A35 the driver goes in without a crc32 crypto module"
+	topology_up self 1500 && transfers_ready v4 && run_pingpong
+	verdict $? "A35 and moves data" || show_both
+	check_text "A35 no crypto module came in by itself" '^$' \
+		sh -c 'lsmod | grep -E "^crc32_(generic|pclmul)"; echo'
+	topology_down
+	rm -f /etc/modprobe.d/no-crc32.conf
+fi
+
+# ---------------------------------------------------------------- A24: first GID
+echo 0123:4567:89ab:cdef:0123:4567:89ab:cdef >/proc/sys/net/ipv6/conf/default/stable_secret 2>/dev/null
+for mode in eui64 none stable_secret random; do
+	ip link add va type veth peer name vb
+	ip link set va addrgenmode $mode
+	echo 0 >/proc/sys/net/ipv6/conf/va/accept_dad
+	ip addr add 10.20.0.1/24 dev va
+	ip link set va up
+	ip link set vb up
+	rdma link add rxa type rxe netdev va
+	a_at='' b_at='' a_dev=rxa b_dev=rxa a_v4=10.20.0.1 b_v4=10.20.0.1
+	eventually 5 have_gid a v4
+	verdict $? "A24 $mode: the IPv4 address is a GID"
+	for index in 0 1; do
+		gid=$(cat /sys/class/infiniband/rxa/ports/1/gids/$index 2>/dev/null)
+		case $gid in
+		'' | 0000:0000:0000:0000:0000:0000:0000:0000)
+			[ $index = 1 ]
+			verdict $? "A24 $mode: GID $index is empty"
+			continue
+			;;
+		esac
+		a_gid=$index b_gid=$index
+		run_pingpong
+		status=$?
+		if ! ours && [ $status != 0 ]; then
+			skip "a known fault of the in-tree stack" "A24 $mode: pingpong on GID $index"
+		else
+			verdict $status "A24 $mode: pingpong on GID $index ($gid)" || show_both
+		fi
+	done
+	rdma link del rxa
+	ip link del va
+done
+finish
