@@ -256,7 +256,7 @@ static int rename_device(const struct rdma_nl_req *req, struct ib_device *dev)
 			       "another RDMA device has this name; choose a different one");
 	else if (ret == -EINVAL)
 		NL_SET_ERR_MSG(req->extack,
-			       "not a device name: 1 to 63 characters, no '/', '%' or blanks");
+			       "not a device name: 1 to 63 characters, no '/', ':', '%' or blanks");
 	else if (ret)
 		NL_SET_ERR_MSG(req->extack, "the device cannot be renamed now");
 	return ret;

@@ -143,9 +143,9 @@ int nldev_newlink(const struct rdma_nl_req *req)
 	struct net_device *ndev;
 	int ret;
 
-	if (!*name || strpbrk(name, "/% \t\n")) {
+	if (!*name || strpbrk(name, "/:% \t\n")) {
 		NL_SET_ERR_MSG_ATTR(extack, req->tb[RDMA_NLDEV_ATTR_DEV_NAME],
-				    "not a device name: 1 to 63 characters, no '/', '%' or blanks");
+				    "not a device name: 1 to 63 characters, no '/', ':', '%' or blanks");
 		return -EINVAL;
 	}
 	if (!sane_type(type)) {

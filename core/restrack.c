@@ -58,20 +58,28 @@ void rdma_restrack_clean(struct ib_device *dev)
 }
 
 /* Where an object of each type keeps its entry and its device. */
-#define RES_IN(_struct)                                                        \
-	{ .entry = offsetof(struct _struct, res),                              \
-	  .device = offsetof(struct _struct, device) }
-
 static const struct {
 	size_t entry;
 	size_t device;
 } res_layout[RDMA_RESTRACK_MAX] = {
-	[RDMA_RESTRACK_CTX] = RES_IN(ib_ucontext),
-	[RDMA_RESTRACK_PD] = RES_IN(ib_pd),
-	[RDMA_RESTRACK_MR] = RES_IN(ib_mr),
-	[RDMA_RESTRACK_CQ] = RES_IN(ib_cq),
-	[RDMA_RESTRACK_SRQ] = RES_IN(ib_srq),
-	[RDMA_RESTRACK_QP] = RES_IN(ib_qp),
+	[RDMA_RESTRACK_CTX] = {
+		offsetof(struct ib_ucontext, res), offsetof(struct ib_ucontext, device),
+	},
+	[RDMA_RESTRACK_PD] = {
+		offsetof(struct ib_pd, res), offsetof(struct ib_pd, device),
+	},
+	[RDMA_RESTRACK_MR] = {
+		offsetof(struct ib_mr, res), offsetof(struct ib_mr, device),
+	},
+	[RDMA_RESTRACK_CQ] = {
+		offsetof(struct ib_cq, res), offsetof(struct ib_cq, device),
+	},
+	[RDMA_RESTRACK_SRQ] = {
+		offsetof(struct ib_srq, res), offsetof(struct ib_srq, device),
+	},
+	[RDMA_RESTRACK_QP] = {
+		offsetof(struct ib_qp, res), offsetof(struct ib_qp, device),
+	},
 };
 
 static struct ib_device *res_device(const struct rdma_restrack_entry *res)

@@ -58,22 +58,26 @@ static int take_dma_keys(struct ib_pd *pd)
 	return ret;
 }
 
+/* @uctx and @uobj: NULL for a kernel consumer, which has @caller. */
 static struct ib_pd *new_pd(struct ib_device *device, unsigned int flags,
-			    struct ib_uobject *uobj, struct ib_udata *udata,
-			    const char *caller)
+			    struct ib_ucontext *uctx, struct ib_uobject *uobj,
+			    struct ib_udata *udata, const char *caller)
 {
 	struct ib_pd *pd;
 	int ret;
 
 	if (!device->ops.alloc_pd)
 		return ERR_PTR(-EOPNOTSUPP);
-	pd = verbs_zalloc(device->ops.size_ib_pd, udata);
+	pd = verbs_zalloc(device->ops.size_ib_pd, uctx);
 	if (!pd)
 		return ERR_PTR(-ENOMEM);
 	pd->device = device;
 	pd->flags = flags;
 	pd->uobject = uobj;
-	verbs_name(&pd->res, RDMA_RESTRACK_PD, caller);
+	if (uctx)
+		verbs_name_as(&pd->res, RDMA_RESTRACK_PD, &uctx->res);
+	else
+		verbs_name(&pd->res, RDMA_RESTRACK_PD, caller);
 
 	ret = device->ops.alloc_pd(pd, udata);
 	if (ret) {
@@ -102,7 +106,7 @@ struct ib_pd *__ib_alloc_pd(struct ib_device *device, unsigned int flags,
 	struct ib_pd *pd;
 	int ret;
 
-	pd = new_pd(device, flags, NULL, NULL, caller);
+	pd = new_pd(device, flags, NULL, NULL, NULL, caller);
 	if (IS_ERR(pd))
 		return pd;
 	ret = give_dma_keys(pd);
@@ -127,7 +131,7 @@ struct ib_pd *rdma_alloc_user_pd(struct ib_ucontext *uctx,
 				 struct ib_uobject *uobj,
 				 struct ib_udata *udata)
 {
-	return new_pd(uctx->device, 0, uobj, udata, NULL);
+	return new_pd(uctx->device, 0, uctx, uobj, udata, NULL);
 }
 EXPORT_SYMBOL(rdma_alloc_user_pd);
 
@@ -217,7 +221,7 @@ static int check_user_mr(struct ib_device *device, u64 start, u64 length,
 
 static struct ib_mr *reg_mr(struct ib_pd *pd, u64 start, u64 length, u64 virt,
 			    int access, struct ib_uobject *uobj,
-			    struct ib_udata *udata, const char *caller)
+			    struct ib_udata *udata)
 {
 	struct ib_device *device = pd->device;
 	struct ib_mr *mr;
@@ -241,7 +245,7 @@ static struct ib_mr *reg_mr(struct ib_pd *pd, u64 start, u64 length, u64 virt,
 	mr->iova = virt;
 	mr->length = length;
 	mr->uobject = uobj;
-	verbs_name(&mr->res, RDMA_RESTRACK_MR, caller);
+	verbs_name_as(&mr->res, RDMA_RESTRACK_MR, &pd->res);
 	rdma_restrack_add(&mr->res);
 	return mr;
 }
@@ -261,7 +265,7 @@ struct ib_mr *ib_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 			     u64 virt_addr, int mr_access_flags)
 {
 	return reg_mr(pd, start, length, virt_addr, mr_access_flags, NULL,
-		      NULL, pd->res.kern_name ?: KBUILD_MODNAME);
+		      NULL);
 }
 EXPORT_SYMBOL(ib_reg_user_mr);
 
@@ -284,7 +288,7 @@ struct ib_mr *rdma_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 			       u64 virt, int access, struct ib_uobject *uobj,
 			       struct ib_udata *udata)
 {
-	return reg_mr(pd, start, length, virt, access, uobj, udata, NULL);
+	return reg_mr(pd, start, length, virt, access, uobj, udata);
 }
 EXPORT_SYMBOL(rdma_reg_user_mr);
 

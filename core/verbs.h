@@ -24,7 +24,7 @@ static inline void *verbs_zalloc(size_t size, bool for_user)
 	return kzalloc(size, for_user ? GFP_KERNEL_ACCOUNT : GFP_KERNEL);
 }
 
-/* @caller: module that asks, NULL for the current program. */
+/* It belongs to a kernel module. */
 static inline void verbs_name(struct rdma_restrack_entry *res,
 			      enum rdma_restrack_type type, const char *caller)
 {
@@ -32,10 +32,25 @@ static inline void verbs_name(struct rdma_restrack_entry *res,
 	rdma_restrack_set_name(res, caller);
 }
 
-/* The driver would not destroy it: it has to be found again. */
+/* It belongs to whom @parent belongs: the context, or the PD it is made in. */
+static inline void verbs_name_as(struct rdma_restrack_entry *res,
+				 enum rdma_restrack_type type,
+				 const struct rdma_restrack_entry *parent)
+{
+	rdma_restrack_new(res, type);
+	rdma_restrack_parent_name(res, parent);
+}
+
+/*
+ * The driver would not destroy it: it has to be found again, by now under the
+ * program that tried.
+ */
 static inline void verbs_track_again(struct rdma_restrack_entry *res)
 {
+	u32 ctxn = res->ctxn;
+
 	verbs_name(res, res->type, res->user ? NULL : res->kern_name);
+	res->ctxn = ctxn;
 	rdma_restrack_add(res);
 }
 

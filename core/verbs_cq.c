@@ -27,16 +27,14 @@ static int check_cq(struct ib_device *device,
 	return check_cqe(device, attr->cqe);
 }
 
-/* @cq has its consumer's members set; it is freed when this fails. */
+/* @cq has its consumer's members and its owner set; freed when this fails. */
 static struct ib_cq *new_cq(struct ib_cq *cq, struct ib_device *device,
 			    const struct ib_cq_init_attr *attr,
-			    struct uverbs_attr_bundle *attrs,
-			    const char *caller)
+			    struct uverbs_attr_bundle *attrs)
 {
 	int ret;
 
 	cq->device = device;
-	verbs_name(&cq->res, RDMA_RESTRACK_CQ, caller);
 	ret = device->ops.create_cq(cq, attr, attrs);
 	if (ret) {
 		rdma_restrack_put(&cq->res);
@@ -79,7 +77,8 @@ struct ib_cq *__ib_create_cq(struct ib_device *device, ib_comp_handler comp,
 	cq->comp_handler = comp;
 	cq->event_handler = event;
 	cq->cq_context = context;
-	return new_cq(cq, device, attr, NULL, caller);
+	verbs_name(&cq->res, RDMA_RESTRACK_CQ, caller);
+	return new_cq(cq, device, attr, NULL);
 }
 EXPORT_SYMBOL(__ib_create_cq);
 
@@ -119,7 +118,8 @@ struct ib_cq *rdma_create_user_cq(struct ib_ucontext *uctx,
 	cq->comp_handler = comp;
 	cq->event_handler = event;
 	cq->cq_context = cq_context;
-	return new_cq(cq, device, attr, attrs, NULL);
+	verbs_name_as(&cq->res, RDMA_RESTRACK_CQ, &uctx->res);
+	return new_cq(cq, device, attr, attrs);
 }
 EXPORT_SYMBOL(rdma_create_user_cq);
 

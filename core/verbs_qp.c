@@ -179,7 +179,10 @@ static struct ib_qp *new_qp(struct ib_device *device, struct ib_pd *pd,
 	qp->state = IB_QPS_RESET;
 	mutex_init(&qp->state_lock);
 	use_parts(qp);
-	verbs_name(&qp->res, RDMA_RESTRACK_QP, caller);
+	if (udata)
+		verbs_name_as(&qp->res, RDMA_RESTRACK_QP, &pd->res);
+	else
+		verbs_name(&qp->res, RDMA_RESTRACK_QP, caller);
 
 	ret = device->ops.create_qp(qp, attr, udata);
 	if (ret) {
@@ -212,7 +215,7 @@ struct ib_qp *ib_create_qp_user(struct ib_device *dev, struct ib_pd *pd,
 				struct ib_udata *udata,
 				struct ib_uqp_object *uobj, const char *caller)
 {
-	return new_qp(dev, pd, attr, udata, uobj, udata ? NULL : caller);
+	return new_qp(dev, pd, attr, udata, uobj, caller);
 }
 EXPORT_SYMBOL(ib_create_qp_user);
 

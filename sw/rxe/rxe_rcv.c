@@ -7,6 +7,7 @@
  * each run; nearly always the whole skb is one.
  */
 #include <linux/crc32.h>
+#include <linux/inetdevice.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/netfilter.h>
@@ -57,14 +58,19 @@ struct rxe_rx {
 /* No QP that number could be: nothing was looked up yet. */
 #define RXE_NO_QPN U32_MAX
 
-/* Before a QP is known, the netdev's link counts. */
+/* Before a QP is known, the netdev's link counts; over lo, the address's. */
 static void count_on_netdev(const struct rxe_rx *rx, enum rxe_counter counter)
 {
+	const struct net_device *dev = rx->skb->dev;
 	struct rxe_dev *rxe;
 
-	if (!rx->skb->dev)
+	if (!dev)
 		return;
-	rxe = rxe_net_find(rx->net, rx->skb->dev);
+	rxe = rxe_net_find(rx->net, dev);
+	if (!rxe && rx->ip && dev->flags & IFF_LOOPBACK) {
+		dev = __ip_dev_find(rx->net, rx->ip->daddr, false);
+		rxe = dev ? rxe_net_find(rx->net, dev) : NULL;
+	}
 	if (rxe)
 		rxe_count(rxe, counter);
 }

@@ -34,6 +34,7 @@ static int rxe_query_device(struct ib_device *ib, struct ib_device_attr *attr,
 				    IB_DEVICE_PORT_ACTIVE_EVENT |
 				    IB_DEVICE_SYS_IMAGE_GUID |
 				    IB_DEVICE_RC_RNR_NAK_GEN,
+		.kernel_cap_flags = IBK_ALLOW_USER_UNREG,
 		.max_qp = RXE_MAX_QP,
 		.max_qp_wr = RXE_MAX_QP_WR,
 		.max_send_sge = RXE_MAX_SGE,
