@@ -50,6 +50,7 @@ void rxe_comp_wqe(struct rxe_qp *qp, int status)
 	struct rxe_sq *sq = &qp->sq;
 	struct rxe_swqe *wqe = rxe_sq_slot(sq, sq->tail);
 	bool ok = status == IB_WC_SUCCESS;
+	bool quiet;
 	struct ib_wc wc = {
 		.wr_id = wqe->wr_id,
 		.status = status,
@@ -62,15 +63,11 @@ void rxe_comp_wqe(struct rxe_qp *qp, int status)
 		wc.byte_len = wqe->length;
 	if (ok && rxe_wqe_is_send(wqe))
 		rxe_count(qp->rxe, RXE_CNT_RDMA_SENDS);
-	if (ok && !qp->sig_all && !(wqe->flags & IB_SEND_SIGNALED)) {
-		smp_store_release(&sq->tail, sq->tail + 1);
-		rxe_sq_show_tail(qp);
-		return;
-	}
+	quiet = ok && !qp->sig_all && !(wqe->flags & IB_SEND_SIGNALED);
 	/* Who sees the completion may post at once: there has to be room. */
 	smp_store_release(&sq->tail, sq->tail + 1);
 	rxe_sq_show_tail(qp);
-	if (rxe_cq_post(qp->scq, &wc, false) && qp->state != IB_QPS_ERR) {
+	if (!quiet && rxe_cq_post(qp->scq, &wc, false) && qp->state != IB_QPS_ERR) {
 		rxe_qp_to_err(qp);
 		rxe_qp_event(qp, IB_EVENT_QP_FATAL);
 	}

@@ -51,12 +51,16 @@ static void take_address(struct rxe_qp *qp, const struct ib_qp_attr *attr,
 		qp->attr.path_mtu = attr->path_mtu;
 		WRITE_ONCE(qp->mtu, ib_mtu_enum_to_int(attr->path_mtu));
 	}
+	if (mask & IB_QP_PORT)
+		qp->attr.port_num = attr->port_num;
+	if (mask & IB_QP_PKEY_INDEX)
+		qp->attr.pkey_index = attr->pkey_index;
 	if (!(mask & IB_QP_AV))
 		return;
 	rxe_flow_release(&qp->flow);
-	/* Receivers look at the addresses as soon as the flow is valid. */
 	new->flow.valid = false;
 	qp->flow = new->flow;
+	/* Receivers look at the addresses as soon as the flow is valid. */
 	smp_store_release(&qp->flow.valid, true);
 	qp->attr.ah_attr = attr->ah_attr;
 }
@@ -97,6 +101,8 @@ static void take_recv_attrs(struct rxe_qp *qp, const struct ib_qp_attr *attr,
 		resp->psn = attr->rq_psn & RXE_PSN_MASK;
 		qp->attr.rq_psn = resp->psn;
 	}
+	if (mask & IB_QP_ACCESS_FLAGS)
+		qp->attr.qp_access_flags = attr->qp_access_flags;
 	if (mask & IB_QP_MIN_RNR_TIMER)
 		qp->attr.min_rnr_timer = attr->min_rnr_timer & 31;
 	if (mask & IB_QP_MAX_DEST_RD_ATOMIC) {
@@ -112,14 +118,6 @@ static void take_recv_attrs(struct rxe_qp *qp, const struct ib_qp_attr *attr,
 static void take_attrs(struct rxe_qp *qp, const struct ib_qp_attr *attr,
 		       int mask, struct new_parts *new)
 {
-	if (mask & IB_QP_PKEY_INDEX)
-		qp->attr.pkey_index = attr->pkey_index;
-	if (mask & IB_QP_PORT)
-		qp->attr.port_num = attr->port_num;
-	if (mask & IB_QP_QKEY)
-		qp->attr.qkey = attr->qkey;
-	if (mask & IB_QP_ACCESS_FLAGS)
-		qp->attr.qp_access_flags = attr->qp_access_flags;
 	take_address(qp, attr, mask, new);
 	take_recv_attrs(qp, attr, mask, new);
 	take_send_attrs(qp, attr, mask);

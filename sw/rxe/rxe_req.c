@@ -17,15 +17,17 @@ struct opcode_set {
 	u8 first, middle, last, only;
 };
 
-#define OPCODES(kind, tail)                                                    \
+#define OPCODES(kind, last, only)                                              \
 	{ IB_OPCODE_RC_##kind##_FIRST, IB_OPCODE_RC_##kind##_MIDDLE,           \
-	  IB_OPCODE_RC_##kind##_LAST##tail, IB_OPCODE_RC_##kind##_ONLY##tail }
+	  IB_OPCODE_RC_##kind##_##last, IB_OPCODE_RC_##kind##_##only }
 
 static const struct opcode_set wr_opcodes[] = {
-	[IB_WR_SEND] = OPCODES(SEND, ),
-	[IB_WR_SEND_WITH_IMM] = OPCODES(SEND, _WITH_IMMEDIATE),
-	[IB_WR_RDMA_WRITE] = OPCODES(RDMA_WRITE, ),
-	[IB_WR_RDMA_WRITE_WITH_IMM] = OPCODES(RDMA_WRITE, _WITH_IMMEDIATE),
+	[IB_WR_SEND] = OPCODES(SEND, LAST, ONLY),
+	[IB_WR_SEND_WITH_IMM] = OPCODES(SEND, LAST_WITH_IMMEDIATE,
+					ONLY_WITH_IMMEDIATE),
+	[IB_WR_RDMA_WRITE] = OPCODES(RDMA_WRITE, LAST, ONLY),
+	[IB_WR_RDMA_WRITE_WITH_IMM] = OPCODES(RDMA_WRITE, LAST_WITH_IMMEDIATE,
+					      ONLY_WITH_IMMEDIATE),
 };
 
 static u32 wqe_packets(const struct rxe_qp *qp, const struct rxe_swqe *wqe)

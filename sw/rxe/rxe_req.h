@@ -5,7 +5,7 @@
 
 #include <linux/types.h>
 
-/* Request packets without acknowledgement. */
+/* Request packets without acknowledgment. */
 #define RXE_WINDOW_PKTS 256
 /* A READ is asked for in parts of this size, aligned from its start. */
 #define RXE_READ_BYTES (256 * 1024)

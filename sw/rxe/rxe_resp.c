@@ -313,10 +313,19 @@ static bool length_ok(const struct rxe_qp *qp, const struct rxe_pkt *pkt)
 	return pkt->len <= qp->mtu;
 }
 
+static void do_read(struct rxe_qp *qp, const struct rxe_pkt *pkt)
+{
+	u8 nak = rxe_resp_read(qp, pkt);
+
+	if (nak == RXE_NAK_REM_ACC)
+		rxe_resp_fatal(qp, nak, IB_EVENT_QP_ACCESS_ERR);
+	else if (nak)
+		rxe_resp_fatal(qp, nak, IB_EVENT_QP_REQ_ERR);
+}
+
 static void do_request(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 {
 	u32 flags = pkt->op->flags;
-	u8 nak;
 
 	if (!fits_open_message(qp, pkt) || !length_ok(qp, pkt)) {
 		rxe_resp_fatal(qp, RXE_NAK_INV_REQ, IB_EVENT_QP_REQ_ERR);
@@ -330,17 +339,13 @@ static void do_request(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 	} else if (flags & RXE_OP_WRITE) {
 		do_write(qp, pkt);
 	} else if (flags & RXE_OP_READ_REQ) {
-		nak = rxe_resp_read(qp, pkt);
-		if (nak)
-			rxe_resp_fatal(qp, nak, nak == RXE_NAK_REM_ACC ?
-						IB_EVENT_QP_ACCESS_ERR :
-						IB_EVENT_QP_REQ_ERR);
-		return;
+		do_read(qp, pkt);
 	} else {
 		/* Atomics and the like are not supported yet. */
 		rxe_resp_fatal(qp, RXE_NAK_INV_REQ, IB_EVENT_QP_REQ_ERR);
 	}
-	if (pkt->ack_req && !qp->resp.nak_sent)
+	/* READs are answered with their data. */
+	if (pkt->ack_req && !qp->resp.nak_sent && !(flags & RXE_OP_READ_REQ))
 		rxe_resp_reply(qp, RXE_AETH_ACK);
 }
 

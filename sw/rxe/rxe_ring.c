@@ -7,7 +7,6 @@
 #include <linux/mm.h>
 #include <linux/overflow.h>
 #include <linux/vmalloc.h>
-#include <softroce/vma.h>
 #include "rxe_ring.h"
 
 static void free_pages_of(struct rxe_ring *ring)
@@ -152,7 +151,6 @@ int rxe_mmap(struct ib_ucontext *ibuc, struct vm_area_struct *vma)
 	    vma->vm_end - vma->vm_start != ring->size)
 		goto put_ring;
 
-	vm_flags_set(vma, VM_DONTEXPAND | VM_DONTDUMP);
 	count = ring->num_pages;
 	ret = vm_insert_pages(vma, vma->vm_start, ring->pages, &count);
 	if (!ret)

@@ -100,11 +100,11 @@ struct rxe_swqe *rxe_sq_fetch(struct rxe_qp *qp)
 	struct sq_wr wr;
 	const u8 *elem;
 
-	if (!sq->ring)
-		return sq->next != smp_load_acquire(&sq->head) ?
-			       rxe_sq_slot(sq, sq->next) : NULL;
-	if (sq->next != sq->head)
+	/* Kernel posters fill a slot before they move the head past it. */
+	if (sq->next != smp_load_acquire(&sq->head))
 		return rxe_sq_slot(sq, sq->next);
+	if (!sq->ring)
+		return NULL;
 	if (rxe_ring_producer(sq->ring) == (sq->head & sq->mask))
 		return NULL;
 	/* A lying index cannot make more than a ring full of WQEs. */
