@@ -261,8 +261,24 @@ void *ib_get_client_data(struct ib_device *device, struct ib_client *client)
 }
 EXPORT_SYMBOL(ib_get_client_data);
 
+/*
+ * Called while the client cannot remove its device.  The last reference to that
+ * runs code of the client's module: so the client is used until it is put.
+ */
+static int nl_info_keep(struct ib_client *client, struct ib_client_nl_info *res,
+			struct ib_client **owner)
+{
+	if (!res->cdev)
+		return -EINVAL;
+	get_device(res->cdev);
+	refcount_inc(&client->uses);
+	*owner = client;
+	return 0;
+}
+
 static int device_nl_info(struct ib_device *dev, const char *client_name,
-			  struct ib_client_nl_info *res)
+			  struct ib_client_nl_info *res,
+			  struct ib_client **owner)
 {
 	struct ib_device_core *core = dev->core;
 	struct client_link *link;
@@ -276,9 +292,8 @@ static int device_nl_info(struct ib_device *dev, const char *client_name,
 		err = -EOPNOTSUPP;
 		if (link->client->get_nl_info)
 			err = link->client->get_nl_info(dev, link->data, res);
-		/* Under the lock, which keeps the client from removing it. */
-		if (!err && res->cdev)
-			get_device(res->cdev);
+		if (!err)
+			err = nl_info_keep(link->client, res, owner);
 		break;
 	}
 	mutex_unlock(&core->clients_lock);
@@ -286,7 +301,8 @@ static int device_nl_info(struct ib_device *dev, const char *client_name,
 }
 
 static int global_nl_info(const char *client_name,
-			  struct ib_client_nl_info *res)
+			  struct ib_client_nl_info *res,
+			  struct ib_client **owner)
 {
 	struct ib_client *client;
 	int err = -ENOENT;
@@ -299,8 +315,8 @@ static int global_nl_info(const char *client_name,
 			err = -EOPNOTSUPP;
 			if (client->get_global_nl_info)
 				err = client->get_global_nl_info(res);
-			if (!err && res->cdev)
-				get_device(res->cdev);
+			if (!err)
+				err = nl_info_keep(client, res, owner);
 		}
 		client_put(client);
 		if (found)
@@ -312,21 +328,28 @@ static int global_nl_info(const char *client_name,
 /*
  * Which character device a client, "uverbs" say, has for @dev, or, with @dev
  * NULL, for all devices.  Loads the client's module when it is not there.  On
- * success the caller has a reference to @res->cdev.  -ENOENT: no such client,
- * or it does not take this device; -EOPNOTSUPP: it has no character device.
+ * success the caller gives @res->cdev and @owner, the client, back with
+ * ib_put_client_nl_info().  -ENOENT: no such client, or it does not take this
+ * device; -EOPNOTSUPP: it has no character device.
  */
 int ib_get_client_nl_info(struct ib_device *dev, const char *client_name,
-			  struct ib_client_nl_info *res)
+			  struct ib_client_nl_info *res,
+			  struct ib_client **owner)
 {
 	int attempt, err = -ENOENT;
 
 	for (attempt = 0; attempt < 2 && err == -ENOENT; attempt++) {
 		if (attempt)
 			request_module("rdma-client-%s", client_name);
-		err = dev ? device_nl_info(dev, client_name, res) :
-			    global_nl_info(client_name, res);
+		err = dev ? device_nl_info(dev, client_name, res, owner) :
+			    global_nl_info(client_name, res, owner);
 	}
-	if (!err && !res->cdev)
-		err = -EINVAL;
 	return err;
+}
+
+void ib_put_client_nl_info(struct ib_client_nl_info *res,
+			   struct ib_client *owner)
+{
+	put_device(res->cdev);
+	client_put(owner);
 }

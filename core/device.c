@@ -320,7 +320,7 @@ void ib_device_copy_name(const struct ib_device *dev, char *buf)
 }
 
 /* A name is a directory of sysfs and a word of tools' output. */
-static bool name_is_valid(const char *name)
+bool ib_device_name_is_valid(const char *name)
 {
 	size_t length = strnlen(name, IB_DEVICE_NAME_MAX);
 	size_t i;
@@ -343,7 +343,7 @@ static int expand_name(const char *template, char *buf)
 	if (!percent) {
 		if (strscpy(buf, template, IB_DEVICE_NAME_MAX) < 0)
 			return -EINVAL;
-		return name_is_valid(buf) ? 0 : -EINVAL;
+		return ib_device_name_is_valid(buf) ? 0 : -EINVAL;
 	}
 	if (percent[1] != 'd')
 		return -EINVAL;
@@ -352,7 +352,7 @@ static int expand_name(const char *template, char *buf)
 		if (snprintf(buf, IB_DEVICE_NAME_MAX, "%.*s%d%s",
 			     (int)(percent - template), template, i,
 			     percent + 2) >= IB_DEVICE_NAME_MAX ||
-		    !name_is_valid(buf))
+		    !ib_device_name_is_valid(buf))
 			return -EINVAL;
 		if (!find_by_name(buf))
 			return 0;
@@ -407,7 +407,7 @@ int ib_device_rename(struct ib_device *dev, const char *name)
 	struct ib_device *other;
 	int err;
 
-	if (!name_is_valid(name))
+	if (!ib_device_name_is_valid(name))
 		return -EINVAL;
 
 	ib_device_views_lock();
@@ -480,11 +480,12 @@ static int make_parts(struct ib_device *dev)
 		goto release_hw_stats;
 	err = gid_table_setup(dev);
 	if (err)
-		goto clean_restrack;
+		goto release_gids;
 	ib_device_register_rdmacg(dev);
 	return 0;
 
-clean_restrack:
+release_gids:
+	gid_table_release(dev);
 	rdma_restrack_clean(dev);
 release_hw_stats:
 	ib_hw_stats_release(dev);

@@ -163,6 +163,7 @@ struct ib_port_core *ib_device_port(const struct ib_device *dev, u32 port);
 struct ib_device *ib_device_get_by_index(const struct net *net, u32 index);
 struct ib_device *ib_device_get_next(u32 *index);
 struct ib_device *ib_device_hold_next(u32 *index);
+bool ib_device_name_is_valid(const char *name);
 int ib_device_rename(struct ib_device *dev, const char *name);
 void ib_device_copy_name(const struct ib_device *dev, char *buf);
 
@@ -210,7 +211,10 @@ void ib_clients_attach(struct ib_device *dev);
 void ib_clients_detach(struct ib_device *dev);
 void ib_clients_renamed(struct ib_device *dev);
 int ib_get_client_nl_info(struct ib_device *dev, const char *client_name,
-			  struct ib_client_nl_info *res);
+			  struct ib_client_nl_info *res,
+			  struct ib_client **owner);
+void ib_put_client_nl_info(struct ib_client_nl_info *res,
+			   struct ib_client *owner);
 
 /* ---- event.c ---- */
 

@@ -7,26 +7,25 @@
 #include "device.h"
 #include "nldev.h"
 
-/* What a request may hold; whatever else comes is not looked at. */
+/*
+ * What a request may hold; whatever else comes is not looked at.  Names have no
+ * limit here: who looks for one that is too long can say so in a sentence.
+ */
 static const struct nla_policy nldev_policy[] = {
 	[RDMA_NLDEV_ATTR_DEV_INDEX] = { .type = NLA_U32 },
-	[RDMA_NLDEV_ATTR_DEV_NAME] = { .type = NLA_NUL_STRING,
-				       .len = IB_DEVICE_NAME_MAX - 1 },
+	[RDMA_NLDEV_ATTR_DEV_NAME] = { .type = NLA_NUL_STRING },
 	[RDMA_NLDEV_ATTR_PORT_INDEX] = { .type = NLA_U32 },
 	[RDMA_NLDEV_ATTR_RES_LQPN] = { .type = NLA_U32 },
-	[RDMA_NLDEV_ATTR_NDEV_NAME] = { .type = NLA_NUL_STRING,
-					.len = IFNAMSIZ - 1 },
+	[RDMA_NLDEV_ATTR_NDEV_NAME] = { .type = NLA_NUL_STRING },
 	[RDMA_NLDEV_ATTR_RES_PDN] = { .type = NLA_U32 },
 	[RDMA_NLDEV_ATTR_RES_CQN] = { .type = NLA_U32 },
 	[RDMA_NLDEV_ATTR_RES_MRN] = { .type = NLA_U32 },
 	[RDMA_NLDEV_ATTR_RES_CM_IDN] = { .type = NLA_U32 },
 	[RDMA_NLDEV_ATTR_RES_CTXN] = { .type = NLA_U32 },
-	[RDMA_NLDEV_ATTR_LINK_TYPE] = { .type = NLA_NUL_STRING,
-					.len = IFNAMSIZ - 1 },
+	[RDMA_NLDEV_ATTR_LINK_TYPE] = { .type = NLA_NUL_STRING },
 	[RDMA_NLDEV_SYS_ATTR_NETNS_MODE] = NLA_POLICY_MAX(NLA_U8, 1),
 	[RDMA_NLDEV_NET_NS_FD] = { .type = NLA_U32 },
-	[RDMA_NLDEV_ATTR_CHARDEV_TYPE] = { .type = NLA_NUL_STRING,
-					   .len = 31 },
+	[RDMA_NLDEV_ATTR_CHARDEV_TYPE] = { .type = NLA_NUL_STRING },
 	[RDMA_NLDEV_ATTR_STAT_MODE] = { .type = NLA_U32 },
 	[RDMA_NLDEV_ATTR_STAT_RES] = { .type = NLA_U32 },
 	[RDMA_NLDEV_ATTR_STAT_COUNTER_ID] = { .type = NLA_U32 },
@@ -255,8 +254,7 @@ static int rename_device(const struct rdma_nl_req *req, struct ib_device *dev)
 		NL_SET_ERR_MSG(req->extack,
 			       "another RDMA device has this name; choose a different one");
 	else if (ret == -EINVAL)
-		NL_SET_ERR_MSG(req->extack,
-			       "not a device name: 1 to 63 characters, no '/', ':', '%' or blanks");
+		NL_SET_ERR_MSG(req->extack, NLDEV_BAD_NAME);
 	else if (ret)
 		NL_SET_ERR_MSG(req->extack, "the device cannot be renamed now");
 	return ret;
@@ -378,9 +376,10 @@ static int put_chardev(struct sk_buff *msg, struct ib_device *dev,
 		       const char *client, u32 port)
 {
 	struct ib_client_nl_info info = { .nl_msg = msg, .port = port };
+	struct ib_client *owner;
 	int ret;
 
-	ret = ib_get_client_nl_info(dev, client, &info);
+	ret = ib_get_client_nl_info(dev, client, &info, &owner);
 	if (ret)
 		return ret;
 	if (put_u64(msg, RDMA_NLDEV_ATTR_CHARDEV,
@@ -389,7 +388,7 @@ static int put_chardev(struct sk_buff *msg, struct ib_device *dev,
 	    nla_put_string(msg, RDMA_NLDEV_ATTR_CHARDEV_NAME,
 			   dev_name(info.cdev)))
 		ret = -EMSGSIZE;
-	put_device(info.cdev);
+	ib_put_client_nl_info(&info, owner);
 	return ret;
 }
 

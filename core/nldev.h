@@ -30,6 +30,9 @@ struct nldev_view {
 typedef int (*nldev_fill_fn)(struct sk_buff *msg,
 			     const struct nldev_view *view);
 
+#define NLDEV_BAD_NAME                                                         \
+	"not a device name: take 1 to 63 letters, digits or signs, none of them '/', ':', '%' or a blank"
+
 /* ---- nldev.c ---- */
 
 struct ib_device *nldev_get_device(const struct rdma_nl_req *req);

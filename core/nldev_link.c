@@ -128,6 +128,22 @@ static int add_link(const char *type, const char *name, struct net_device *ndev,
 	return ret;
 }
 
+/*
+ * While namespaces share all devices a new one is everybody's: its name, its
+ * node below /dev/infiniband, its place in the list from which programs take
+ * the first.  The root of a user namespace, which anybody can be, may have that
+ * only where devices stay in their own network namespace.
+ */
+static bool may_add(const struct rdma_nl_req *req)
+{
+	if (!ib_devices_shared_netns() ||
+	    netlink_capable(req->skb, CAP_NET_ADMIN))
+		return true;
+	NL_SET_ERR_MSG(req->extack,
+		       "all namespaces would see the link: this needs CAP_NET_ADMIN on the host, or 'rdma system set netns exclusive' there");
+	return false;
+}
+
 /**
  * nldev_newlink - answer RDMA_NLDEV_CMD_NEWLINK
  * @req: the request, with all its attributes
@@ -143,9 +159,11 @@ int nldev_newlink(const struct rdma_nl_req *req)
 	struct net_device *ndev;
 	int ret;
 
-	if (!*name || strpbrk(name, "/:% \t\n")) {
+	if (!may_add(req))
+		return -EPERM;
+	if (!ib_device_name_is_valid(name)) {
 		NL_SET_ERR_MSG_ATTR(extack, req->tb[RDMA_NLDEV_ATTR_DEV_NAME],
-				    "not a device name: 1 to 63 characters, no '/', ':', '%' or blanks");
+				    NLDEV_BAD_NAME);
 		return -EINVAL;
 	}
 	if (!sane_type(type)) {

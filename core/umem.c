@@ -12,6 +12,7 @@
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <rdma/ib_umem.h>
+#include <softroce/pin.h>
 
 #define PIN_BATCH (PAGE_SIZE / sizeof(struct page *))
 
@@ -72,7 +73,6 @@ static unsigned int longest_extent(struct ib_device *device)
 static int pin_all(struct ib_umem *umem, struct page **pages,
 		   unsigned long npages)
 {
-	unsigned int flags = FOLL_LONGTERM | (umem->writable ? FOLL_WRITE : 0);
 	unsigned int longest = longest_extent(umem->ibdev);
 	unsigned long addr = umem->address & PAGE_MASK;
 	int got, ret;
@@ -82,10 +82,13 @@ static int pin_all(struct ib_umem *umem, struct page **pages,
 		if (fatal_signal_pending(current))
 			return -EINTR;
 
-		got = pin_user_pages_fast(addr,
-					  min_t(unsigned long, npages,
-						PIN_BATCH),
-					  flags, pages);
+		got = min_t(unsigned long, npages, PIN_BATCH);
+		if (umem->writable)
+			got = pin_user_pages_fast(addr, got,
+						  FOLL_LONGTERM | FOLL_WRITE,
+						  pages);
+		else
+			got = softroce_pin_for_reading(addr, got, pages);
 		if (got <= 0)
 			return got ?: -EFAULT;
 		npages -= got;

@@ -7,7 +7,11 @@
  * @ibdev is set between the client's add and remove; whoever uses it is between
  * uverbs_enter() and uverbs_exit(), and removal waits for those, after it has
  * cleared @ibdev so that none begins.  Commands read and write user memory
- * outside of that stretch, so that removal does not wait for a page fault.
+ * outside of that stretch, so that removal does not wait for a page fault.  Two
+ * things remain inside: the driver's own part of a command and the pinning of
+ * memory.  A program that keeps such a page from coming (a file system of its
+ * own serves it) delays the removal until the page comes or the program is
+ * killed, which ends the fault.
  *
  * Lifetime of a file: references are held by the open file and by each event
  * file that came from it.  Its context and objects die in

@@ -31,7 +31,8 @@ static ssize_t ibdev_show(struct device *dev, struct device_attribute *attr,
 
 	ibdev = uverbs_enter(udev, &idx);
 	if (ibdev)
-		ret = sysfs_emit(buf, "%s\n", dev_name(&ibdev->dev));
+		/* Not dev_name(), which a renaming frees. */
+		ret = sysfs_emit(buf, "%s\n", ibdev->name);
 	uverbs_exit(udev, idx);
 	return ret;
 }
@@ -88,6 +89,18 @@ static void uverbs_device_release(struct device *dev)
 	kfree(udev);
 }
 
+/*
+ * The device goes.  Programs learn it first, then commands drain (those that
+ * begin from now on fail), then all that programs made is destroyed.
+ */
+static void uverbs_disconnect(struct uverbs_device *udev)
+{
+	rcu_assign_pointer(udev->ibdev, NULL);
+	uverbs_files_fatal(udev);
+	synchronize_srcu(&udev->srcu);
+	uverbs_files_teardown(udev);
+}
+
 static int uverbs_add(struct ib_device *ibdev)
 {
 	struct uverbs_device *udev;
@@ -132,11 +145,14 @@ static int uverbs_add(struct ib_device *ibdev)
 	udev->cdev.owner = THIS_MODULE;
 	ret = cdev_device_add(&udev->cdev, &udev->dev);
 	if (ret)
-		goto free_minor;
+		goto disconnect;
 
 	ib_set_client_data(ibdev, &uverbs_client, udev);
 	return 0;
 
+disconnect:
+	/* The node worked for a moment: somebody may have opened it. */
+	uverbs_disconnect(udev);
 free_minor:
 	ida_free(&uverbs_minors, udev->minor);
 put_device:
@@ -144,10 +160,6 @@ put_device:
 	return ret;
 }
 
-/*
- * The device goes.  Programs learn it first, then commands drain (those that
- * begin from now on fail), then all that programs made is destroyed.
- */
 static void uverbs_remove(struct ib_device *ibdev, void *client_data)
 {
 	struct uverbs_device *udev = client_data;
@@ -155,10 +167,7 @@ static void uverbs_remove(struct ib_device *ibdev, void *client_data)
 	if (!udev)
 		return;
 	cdev_device_del(&udev->cdev, &udev->dev);
-	rcu_assign_pointer(udev->ibdev, NULL);
-	uverbs_files_fatal(udev);
-	synchronize_srcu(&udev->srcu);
-	uverbs_files_teardown(udev);
+	uverbs_disconnect(udev);
 	ida_free(&uverbs_minors, udev->minor);
 	put_device(&udev->dev);
 }

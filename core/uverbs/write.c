@@ -167,11 +167,9 @@ static ssize_t uverbs_write_doorbell(struct ib_uverbs_file *file,
 
 	if (copy_from_user(&db, buf + sizeof(*hdr), sizeof(db)))
 		return -EFAULT;
-	if (db.wqe_size < sizeof(struct ib_uverbs_send_wr))
-		return -EINVAL;
-	if (db.wr_count)
-		return -EOPNOTSUPP;
-	if (db.sge_count)
+	/* Nothing follows: a list of whatever length and size is not there. */
+	if (db.wqe_size < sizeof(struct ib_uverbs_send_wr) || db.wr_count ||
+	    db.sge_count)
 		return -EINVAL;
 	ret = uverbs_doorbell(file, db.qp_handle);
 	return ret ?: count;

@@ -224,9 +224,11 @@ int rxe_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 
 /*
  * Move what was not polled to @to and go on there.  With the lock held: 64 MiB
- * at most, which takes some ten milliseconds.
+ * at most, which takes some ten milliseconds.  The ring it was in until now is
+ * the caller's: of two that resize at once each gets another one.  NULL: what
+ * is there does not fit.
  */
-static int move_to_ring(struct rxe_cq *cq, struct rxe_ring *to)
+static struct rxe_ring *move_to_ring(struct rxe_cq *cq, struct rxe_ring *to)
 {
 	struct rxe_ring *from = cq->ring;
 	u32 first = rxe_ring_consumer(from);
@@ -234,13 +236,14 @@ static int move_to_ring(struct rxe_cq *cq, struct rxe_ring *to)
 	u32 i;
 
 	if (count > rxe_ring_capacity(to))
-		return -EINVAL;
+		return NULL;
 	for (i = 0; i < count; i++)
 		memcpy(rxe_ring_elem(to, i), rxe_ring_elem(from, first + i),
 		       elem_size(cq));
 	rxe_ring_set_producer(to, count);
 	cq->ring = to;
-	return 0;
+	cq->ibcq.cqe = rxe_ring_capacity(to);
+	return from;
 }
 
 /*
@@ -251,7 +254,7 @@ int rxe_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
 {
 	struct rxe_resize_cq_resp __user *resp;
 	struct rxe_cq *cq = to_rxe_cq(ibcq);
-	struct rxe_ring *from = cq->ring, *to;
+	struct rxe_ring *from, *to;
 	unsigned long flags;
 	int ret;
 
@@ -269,12 +272,13 @@ int rxe_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
 	}
 
 	spin_lock_irqsave(&cq->lock, flags);
-	ret = move_to_ring(cq, to);
+	from = move_to_ring(cq, to);
 	spin_unlock_irqrestore(&cq->lock, flags);
-	if (ret)
+	if (!from) {
+		ret = -EINVAL;
 		goto withdraw;
+	}
 
-	ibcq->cqe = rxe_ring_capacity(to);
 	rxe_ring_withdraw(from);
 	rxe_ring_put(from);
 	return 0;

@@ -78,6 +78,17 @@ static __be64 rxe_make_guid(const struct net_device *ndev)
 	return guid;
 }
 
+/*
+ * Give the netdev back, early or late but once.  A program can hold the end of
+ * a link up, in a command that waits for its memory; a netdev that is being
+ * unregistered does not wait for that.  Readers have RCU, which the netdev's
+ * end waits for.
+ */
+static void rxe_forget_netdev(struct rxe_dev *rxe)
+{
+	netdev_put(xchg(&rxe->ndev, NULL), &rxe->tracker);
+}
+
 /* The core's last call for a device, registered or not. */
 static void rxe_dealloc(struct ib_device *ib)
 {
@@ -85,7 +96,7 @@ static void rxe_dealloc(struct ib_device *ib)
 
 	if (!list_empty(&rxe->net_entry))
 		rxe_net_put(rxe);
-	netdev_put(rxe->ndev, &rxe->tracker);
+	rxe_forget_netdev(rxe);
 	free_percpu(rxe->counters);
 }
 
@@ -128,7 +139,8 @@ static struct rxe_dev *rxe_alloc(struct net_device *ndev)
  * On the list of links from here on: whatever becomes of the netdev after
  * this check reaches the link through rxe_netdev_event().
  */
-static int rxe_join_netdev(struct rxe_dev *rxe, struct netlink_ext_ack *extack)
+static int rxe_join_netdev(struct rxe_dev *rxe, struct net_device *ndev,
+			   struct netlink_ext_ack *extack)
 {
 	int err;
 
@@ -136,11 +148,11 @@ static int rxe_join_netdev(struct rxe_dev *rxe, struct netlink_ext_ack *extack)
 	if (err)
 		return err;
 	rtnl_lock();
-	if (rxe->ndev->reg_state != NETREG_REGISTERED ||
-	    !net_eq(dev_net(rxe->ndev), rxe->net))
+	if (READ_ONCE(rxe->gone) || ndev->reg_state != NETREG_REGISTERED ||
+	    !net_eq(dev_net(ndev), rxe->net))
 		err = -ENODEV;
 	else
-		rxe->port_active = rxe_ndev_active(rxe->ndev);
+		rxe->port_active = rxe_ndev_active(ndev);
 	rtnl_unlock();
 	return err;
 }
@@ -157,7 +169,7 @@ static int rxe_newlink(const char *name, struct net_device *ndev,
 	rxe = rxe_alloc(ndev);
 	if (!rxe)
 		return -ENOMEM;
-	err = rxe_join_netdev(rxe, extack);
+	err = rxe_join_netdev(rxe, ndev, extack);
 	if (err)
 		goto dealloc;
 	err = ib_device_set_netdev(&rxe->ib, ndev, 1);
@@ -201,9 +213,9 @@ void rxe_link_end(struct rxe_dev *rxe)
 	ib_device_put(&rxe->ib);
 }
 
-static void rxe_port_event(struct rxe_dev *rxe)
+static void rxe_port_event(struct rxe_dev *rxe, const struct net_device *ndev)
 {
-	bool active = rxe_ndev_active(rxe->ndev);
+	bool active = rxe_ndev_active(ndev);
 	struct ib_event event = {
 		.device = &rxe->ib,
 		.element.port_num = 1,
@@ -236,11 +248,12 @@ static int rxe_netdev_event(struct notifier_block *nb, unsigned long event,
 	switch (event) {
 	case NETDEV_UNREGISTER:
 		rxe_link_end(rxe);
+		rxe_forget_netdev(rxe);
 		break;
 	case NETDEV_UP:
 	case NETDEV_DOWN:
 	case NETDEV_CHANGE:
-		rxe_port_event(rxe);
+		rxe_port_event(rxe, ndev);
 		break;
 	case NETDEV_CHANGEMTU:
 		WRITE_ONCE(rxe->mtu, rxe_payload_mtu(ndev));

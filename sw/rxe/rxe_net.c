@@ -101,7 +101,7 @@ struct rxe_dev *rxe_net_find(struct net *net, const struct net_device *ndev)
 
 	list_for_each_entry_rcu(rxe, &pernet->links, net_entry,
 				lockdep_is_held(&rxe_net_mutex))
-		if (rxe->ndev == ndev)
+		if (READ_ONCE(rxe->ndev) == ndev)
 			return rxe;
 	return NULL;
 }

@@ -95,6 +95,8 @@ struct rxe_rx_cb {
 	u32 off;
 	u32 len;
 	u32 seg_len;
+	u32 psn;	/* first one, and */
+	int cpu;	/* where it came in: rxe_early.c */
 };
 
 static inline struct rxe_rx_cb *rxe_rx_cb(struct sk_buff *skb)

@@ -241,6 +241,8 @@ int rxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	cancel_work_sync(&qp->event_work);
 	rxe_qp_put(qp);
 	wait_for_completion(&qp->unused);
+	/* Who held a reference may have left the rest of a run to it. */
+	tasklet_kill(&qp->tasklet);
 
 	rxe_flow_release(&qp->flow);
 	rxe_ring_withdraw(qp->sq.ring);

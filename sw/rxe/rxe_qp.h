@@ -24,6 +24,7 @@
 #include <linux/workqueue.h>
 #include "rxe.h"
 #include "rxe_cq.h"
+#include "rxe_early.h"
 #include "rxe_hdr.h"
 #include "rxe_mr.h"
 #include "rxe_net.h"
@@ -84,6 +85,7 @@ static inline struct rxe_swqe *rxe_sq_slot(const struct rxe_sq *sq, u32 index)
 enum rxe_todo {
 	RXE_TODO_TIMEOUT,	/* ACK timer ran out */
 	RXE_TODO_RNR,		/* RNR timer ran out */
+	RXE_TODO_EARLY,		/* what was overtaken did not come */
 };
 
 /* Requester and completer. Runner's own. */
@@ -108,6 +110,7 @@ struct rxe_req {
 	u32 rd_end[RXE_MAX_RD_ATOMIC];
 	u32 rd_head;
 	u32 rd_tail;
+	int tx_cpu;		/* the last request left from */
 	u32 rd_pkts;		/* PSNs that those requests span */
 	ktime_t ack_deadline;	/* 0: no timer wanted */
 	/* Where the next READ answer goes; alive within one run only. */
@@ -124,6 +127,7 @@ struct rxe_rd_job {
 	u64 va;
 	u32 rkey;
 	u32 length;
+	bool again;		/* was answered before */
 };
 
 /* Responder. Runner's own. */
@@ -131,6 +135,9 @@ struct rxe_resp {
 	u32 psn;		/* next one expected */
 	u32 msn;
 	bool nak_sent;		/* for this gap or RNR; quiet until @psn comes */
+	bool single;		/* answers asked for again and again: no trains */
+	u8 again;		/* how often the READ at @again_psn was */
+	u32 again_psn;
 	bool comm_est;		/* the event has been given */
 	/* What goes out when the READs before it are answered. */
 	bool reply_due;
@@ -201,6 +208,10 @@ struct rxe_qp {
 	struct tasklet_struct tasklet;
 	struct hrtimer ack_timer;
 	struct hrtimer rnr_timer;
+	/* Packets that overtook others: rxe_early.c. */
+	struct rxe_early early_req;
+	struct rxe_early early_resp;
+	struct hrtimer early_timer;
 	/* Pages that trains are laid out in. */
 	struct page_frag tx_frag;
 

@@ -282,6 +282,7 @@ static void end_run(struct rxe_rx *rx, bool last)
 	}
 	/* It may wait: nothing of the way here may stay with it. */
 	skb_dst_drop(skb);
+	skb_ext_reset(skb);
 	nf_reset_ct(skb);
 	skb->dev = NULL;
 	cb = rxe_rx_cb(skb);

@@ -101,6 +101,7 @@ static void sent_up_to(struct rxe_qp *qp, struct rxe_swqe *wqe, u32 psn,
 	struct rxe_req *req = &qp->req;
 
 	req->psn = psn;
+	req->tx_cpu = smp_processor_id();
 	if (rxe_psn_diff(psn, req->max_psn) > 0)
 		req->max_psn = psn;
 	if (rxe_psn_diff(psn, wqe->last_psn) > 0) {
@@ -165,6 +166,17 @@ static void fill_pkt(struct rxe_qp *qp, const struct rxe_swqe *wqe,
 	pkt->imm = wqe->imm;
 }
 
+/*
+ * An answer to this train's last packet is wanted: much is on its way without
+ * one, or the run ends with it and the answer may be what makes it go on.
+ */
+static bool want_ack(const struct rxe_qp *qp, u32 psn,
+		     const struct rxe_budget *b)
+{
+	return !rxe_budget_left(b) ||
+	       rxe_psn_diff(psn, qp->req.una) > RXE_WINDOW_PKTS / 4;
+}
+
 /* Send the next train of a SEND or WRITE; false: not now. */
 static bool send_message(struct rxe_qp *qp, struct rxe_swqe *wqe,
 			 struct rxe_budget *b)
@@ -183,8 +195,8 @@ static bool send_message(struct rxe_qp *qp, struct rxe_swqe *wqe,
 	if (!max || (probe && req->psn != req->una))
 		return false;
 	opcode = packet_shape(qp, wqe, index, &payload);
-	max = probe ? 1 : min(max, rxe_train_max(qp, rxe_seg_len(opcode,
-								  payload)));
+	seg_len = rxe_seg_len(opcode, payload);
+	max = min(max, rxe_train_max(qp, seg_len, req->single || probe));
 	n = plan_train(qp, wqe, index, max, &seg_len, &bytes);
 	i = rxe_train_begin(&t, qp, seg_len, n, bytes);
 	if (!i) {
@@ -195,10 +207,10 @@ static bool send_message(struct rxe_qp *qp, struct rxe_swqe *wqe,
 	}
 	n = i;
 	wqe_cursor(qp, wqe, &from, index * qp->mtu);
+	b->bytes -= bytes;
 	for (i = 0; i < n; i++) {
 		fill_pkt(qp, wqe, index + i, &pkt);
-		if (probe || (i == n - 1 && rxe_psn_diff(pkt.psn, req->una) >
-						    RXE_WINDOW_PKTS / 4))
+		if (probe || (i == n - 1 && want_ack(qp, pkt.psn, b)))
 			pkt.ack_req = true;
 		if (rxe_train_add(&t, &pkt, &from)) {
 			wqe->status = IB_WC_LOC_PROT_ERR;
@@ -207,7 +219,6 @@ static bool send_message(struct rxe_qp *qp, struct rxe_swqe *wqe,
 	}
 	rxe_cursor_end(&from);
 	rxe_train_send(&t);
-	b->bytes -= bytes;
 	/* A WQE that cannot be read stays the next one, and fails as such. */
 	if (i)
 		sent_up_to(qp, wqe, rxe_psn_add(req->psn, i), b);

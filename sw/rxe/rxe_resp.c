@@ -334,6 +334,7 @@ static void do_request(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 	/* What was NAKed has come: the NAK need not go out any more. */
 	qp->resp.nak_sent = false;
 	qp->resp.reply = RXE_AETH_ACK;
+	qp->resp.single = false;
 	if ((flags & RXE_OP_SEND) && !(flags & RXE_OP_INV)) {
 		do_send(qp, pkt);
 	} else if (flags & RXE_OP_WRITE) {
@@ -347,6 +348,11 @@ static void do_request(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 	/* READs are answered with their data. */
 	if (pkt->ack_req && !qp->resp.nak_sent && !(flags & RXE_OP_READ_REQ))
 		rxe_resp_reply(qp, RXE_AETH_ACK);
+}
+
+bool rxe_resp_ahead(const struct rxe_qp *qp, const struct rxe_pkt *pkt)
+{
+	return rxe_psn_diff(pkt->psn, qp->resp.psn) > 0;
 }
 
 void rxe_resp_pkt(struct rxe_qp *qp, struct rxe_pkt *pkt)

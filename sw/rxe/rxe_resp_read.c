@@ -19,7 +19,7 @@ static u32 read_packets(const struct rxe_qp *qp, const struct rxe_pkt *pkt)
 	return max(DIV_ROUND_UP(pkt->dmalen, qp->mtu), 1u);
 }
 
-static void add_job(struct rxe_qp *qp, const struct rxe_pkt *pkt)
+static void add_job(struct rxe_qp *qp, const struct rxe_pkt *pkt, bool again)
 {
 	struct rxe_resp *resp = &qp->resp;
 	struct rxe_rd_job *job = job_at(resp, resp->job_head++);
@@ -30,7 +30,28 @@ static void add_job(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 	job->va = pkt->va;
 	job->rkey = pkt->rkey;
 	job->length = pkt->dmalen;
+	job->again = again;
 	rxe_count(qp->rxe, RXE_CNT_READS);
+}
+
+/*
+ * A new READ says that the requester has all but max_dest_rd_atomic - 1 of
+ * those before it: what is being answered again is not waited for any more.
+ * Return false when there is nothing of that kind.
+ */
+static bool drop_repeated_job(struct rxe_resp *resp)
+{
+	u32 i;
+
+	for (i = resp->job_tail; i != resp->job_head; i++)
+		if (job_at(resp, i)->again)
+			break;
+	if (i == resp->job_head)
+		return false;
+	for (; i != resp->job_tail; i--)
+		*job_at(resp, i) = *job_at(resp, i - 1);
+	resp->job_tail++;
+	return true;
 }
 
 static bool may_read(struct rxe_qp *qp, const struct rxe_pkt *pkt)
@@ -53,11 +74,12 @@ u8 rxe_resp_read(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 	struct rxe_resp *resp = &qp->resp;
 
 	/* More at once than max_dest_rd_atomic: 9.7.4.1.4. */
-	if (resp->job_head - resp->job_tail >= resp->job_size)
+	if (resp->job_head - resp->job_tail >= resp->job_size &&
+	    !drop_repeated_job(resp))
 		return RXE_NAK_INV_REQ;
 	if (!may_read(qp, pkt))
 		return RXE_NAK_REM_ACC;
-	add_job(qp, pkt);
+	add_job(qp, pkt, false);
 	resp->psn = rxe_psn_add(resp->psn, read_packets(qp, pkt));
 	resp->msn = rxe_psn_add(resp->msn, 1);
 	return 0;
@@ -72,6 +94,12 @@ void rxe_resp_read_again(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 	/* It asks for answers that no request has been executed for. */
 	if (rxe_psn_diff(end, resp->psn) > 0)
 		return;
+	/* Trains may be what does not get through. */
+	if (resp->again_psn != pkt->psn)
+		resp->again = 0;
+	resp->again_psn = pkt->psn;
+	resp->again = min(resp->again + 1, 3);
+	resp->single = resp->again == 3;
 	for (i = resp->job_tail; i != resp->job_head; i++) {
 		struct rxe_rd_job *job = job_at(resp, i);
 
@@ -91,7 +119,7 @@ void rxe_resp_read_again(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 	}
 	if (resp->job_head - resp->job_tail < resp->job_size &&
 	    may_read(qp, pkt))
-		add_job(qp, pkt);
+		add_job(qp, pkt, true);
 }
 
 /* Opcode and payload of the answer at @psn. */
@@ -146,7 +174,8 @@ static bool answer(struct rxe_qp *qp, struct rxe_rd_job *job,
 	u8 opcode;
 
 	opcode = answer_shape(qp, job, job->psn, &payload);
-	n = min(left, rxe_train_max(qp, rxe_seg_len(opcode, payload)));
+	seg_len = rxe_seg_len(opcode, payload);
+	n = min(left, rxe_train_max(qp, seg_len, qp->resp.single));
 	n = plan_answers(qp, job, n, &seg_len, &bytes);
 	b->bytes -= bytes;
 	i = rxe_train_begin(&t, qp, seg_len, n, bytes);

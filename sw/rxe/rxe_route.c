@@ -239,11 +239,18 @@ static int xmit6(struct rxe_flow *flow, struct sk_buff *skb,
 }
 #endif
 
-/* The cached route if it still holds, else a new one; NULL: there is none. */
+/*
+ * The cached route if it still holds, else a new one; NULL: there is none.  A
+ * link that ends may be the last of its namespace, which is not asked any more.
+ */
 static struct dst_entry *flow_dst(struct rxe_flow *flow)
 {
 	struct dst_entry *dst = flow->dst;
 
+	if (READ_ONCE(flow->rxe->gone)) {
+		rxe_flow_reset_route(flow);
+		return NULL;
+	}
 	if (dst && dst_check(dst, flow->dst_cookie))
 		return dst;
 	rxe_flow_reset_route(flow);

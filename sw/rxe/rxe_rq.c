@@ -94,6 +94,8 @@ int rxe_rq_take(struct rxe_qp *qp, struct rxe_rwqe *wqe)
 	barrier();
 	for (i = 0; i < wqe->num_sge; i++)
 		wqe->len += wqe->sge[i].length;
+	/* No message is longer, whatever there is room for. */
+	wqe->len = min_t(u64, wqe->len, RXE_MAX_MSG_SZ);
 
 	rxe_ring_set_consumer(ring, ring->index + 1);
 	return ret;

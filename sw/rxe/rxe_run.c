@@ -20,32 +20,36 @@ enum {
 /* Passes of one run while others keep asking for another. */
 #define RXE_RUN_PASSES 8
 
-static void run_segments(struct rxe_qp *qp, struct sk_buff *skb)
+void rxe_run_skb(struct rxe_qp *qp, struct sk_buff *skb)
 {
-	struct rxe_rx_cb cb = *rxe_rx_cb(skb);
+	struct rxe_rx_cb *cb = rxe_rx_cb(skb);
 	struct rxe_pkt pkt;
 
-	while (cb.len) {
-		u32 len = min(cb.len, cb.seg_len);
+	while (cb->len) {
+		u32 len = min(cb->len, cb->seg_len);
 
-		if (!rxe_pkt_parse(&pkt, skb, cb.off, len)) {
+		if (!rxe_pkt_parse(&pkt, skb, cb->off, len)) {
+			if (rxe_early_hold(qp, &pkt))
+				return;
 			if (pkt.op->flags & RXE_OP_RESPONSE)
 				rxe_comp_pkt(qp, &pkt);
 			else
 				rxe_resp_pkt(qp, &pkt);
 		}
-		cb.off += len;
-		cb.len -= len;
+		cb->off += len;
+		cb->len -= len;
 	}
+	consume_skb(skb);
 }
 
-static void run_rx(struct rxe_qp *qp)
+/* Return whether there was anything. */
+static bool run_rx(struct rxe_qp *qp)
 {
 	struct sk_buff_head list;
 	struct sk_buff *skb;
 
 	if (skb_queue_empty_lockless(&qp->rxq))
-		return;
+		return false;
 	__skb_queue_head_init(&list);
 	spin_lock(&qp->rxq.lock);
 	skb_queue_splice_init(&qp->rxq, &list);
@@ -53,27 +57,43 @@ static void run_rx(struct rxe_qp *qp)
 	spin_unlock(&qp->rxq.lock);
 
 	while ((skb = __skb_dequeue(&list))) {
-		run_segments(qp, skb);
-		consume_skb(skb);
+		rxe_run_skb(qp, skb);
+		rxe_early_release(qp);
 	}
 	rxe_comp_end(qp);
 	rxe_resp_end(qp);
+	return true;
+}
+
+/*
+ * Packets that leave from two processors may overtake each other: lo, veth and
+ * devices of many queues have one for each.  So while requests are on their
+ * way, others follow from where the last one left, or where an answer came in;
+ * elsewhere they wait for the next answer, which has been asked for.
+ */
+static bool may_send_here(const struct rxe_qp *qp, bool answered)
+{
+	return answered || qp->req.una == qp->req.psn ||
+	       smp_processor_id() == qp->req.tx_cpu;
 }
 
 /* One pass; true when the budget ended it. */
 static bool run_pass(struct rxe_qp *qp)
 {
 	struct rxe_budget b = { RXE_RUN_BYTES, RXE_RUN_WQES };
+	bool answered = run_rx(qp);
 	bool more;
 
-	run_rx(qp);
+	if (test_and_clear_bit(RXE_TODO_EARLY, &qp->todo))
+		rxe_early_expire(qp);
 	if (test_and_clear_bit(RXE_TODO_TIMEOUT, &qp->todo))
 		rxe_comp_timeout(qp);
 	if (test_and_clear_bit(RXE_TODO_RNR, &qp->todo))
 		rxe_comp_rnr_timer(qp);
 
 	more = rxe_resp_work(qp, &b);
-	more |= rxe_req_work(qp, &b);
+	if (may_send_here(qp, answered))
+		more |= rxe_req_work(qp, &b);
 	if (qp->state == IB_QPS_ERR) {
 		more = rxe_req_flush(qp, &b);
 		more |= rxe_resp_flush(qp, &b);
@@ -132,6 +152,7 @@ static void run_tasklet(struct tasklet_struct *t)
 
 void rxe_run_rx(struct rxe_qp *qp, struct sk_buff *skb)
 {
+	rxe_rx_cb(skb)->cpu = smp_processor_id();
 	spin_lock(&qp->rxq.lock);
 	if (qp->dying || qp->rxq_bytes + skb->truesize > RXE_RXQ_BYTES) {
 		spin_unlock(&qp->rxq.lock);
@@ -166,6 +187,7 @@ void rxe_run_purge(struct rxe_qp *qp)
 	qp->rxq_bytes = 0;
 	__skb_queue_purge(&qp->rxq);
 	spin_unlock_bh(&qp->rxq.lock);
+	rxe_early_purge(qp);
 }
 
 /* The runner is owned for ever: nothing arms a timer any more. */
@@ -177,6 +199,7 @@ void rxe_run_stop(struct rxe_qp *qp)
 	spin_unlock_bh(&qp->rxq.lock);
 	hrtimer_cancel(&qp->ack_timer);
 	hrtimer_cancel(&qp->rnr_timer);
+	hrtimer_cancel(&qp->early_timer);
 	tasklet_kill(&qp->tasklet);
 	rxe_run_purge(qp);
 	kfree(qp->resp.job);
@@ -205,6 +228,15 @@ static enum hrtimer_restart rnr_timer_fired(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
+static enum hrtimer_restart early_timer_fired(struct hrtimer *timer)
+{
+	struct rxe_qp *qp = container_of(timer, struct rxe_qp, early_timer);
+
+	set_bit(RXE_TODO_EARLY, &qp->todo);
+	rxe_run_bh(qp);
+	return HRTIMER_NORESTART;
+}
+
 /*
  * Progress only moves the deadline; the timer that runs too early finds that
  * out and starts again (rxe_comp_timeout()).
@@ -228,6 +260,12 @@ void rxe_run_rnr_timer(struct rxe_qp *qp, u64 delay_ns)
 		      HRTIMER_MODE_REL_SOFT);
 }
 
+void rxe_run_early_timer(struct rxe_qp *qp, u64 delay_ns)
+{
+	hrtimer_start(&qp->early_timer, ns_to_ktime(delay_ns),
+		      HRTIMER_MODE_REL_SOFT);
+}
+
 void rxe_run_init(struct rxe_qp *qp)
 {
 	atomic_set(&qp->run, RUN_IDLE);
@@ -238,6 +276,9 @@ void rxe_run_init(struct rxe_qp *qp)
 	qp->ack_timer.function = ack_timer_fired;
 	hrtimer_init(&qp->rnr_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 	qp->rnr_timer.function = rnr_timer_fired;
+	hrtimer_init(&qp->early_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
+	qp->early_timer.function = early_timer_fired;
+	rxe_early_init(qp);
 	rxe_req_reset(qp);
 	rxe_resp_reset(qp);
 }

@@ -59,11 +59,16 @@ void rxe_run_stop(struct rxe_qp *qp);
 /* Throw away packets that wait; as the runner. */
 void rxe_run_purge(struct rxe_qp *qp);
 
+/* All packets of a received skb; takes it. */
+void rxe_run_skb(struct rxe_qp *qp, struct sk_buff *skb);
+
 /* The ACK timer: progress was made, or there is nothing to wait for. */
 void rxe_run_ack_timer(struct rxe_qp *qp, u64 delay_ns);
 void rxe_run_ack_timer_off(struct rxe_qp *qp);
 /* Not before @delay_ns: RXE_TODO_RNR. */
 void rxe_run_rnr_timer(struct rxe_qp *qp, u64 delay_ns);
+/* Not before @delay_ns: RXE_TODO_EARLY. */
+void rxe_run_early_timer(struct rxe_qp *qp, u64 delay_ns);
 
 /* rxe_req.c */
 /* Send what may be sent; true: the budget ended it. */
@@ -77,6 +82,8 @@ void rxe_req_reset(struct rxe_qp *qp);
 /* rxe_comp.c */
 struct rxe_pkt;
 struct rxe_swqe;
+/* Would @pkt tell of READ answers that are missing? */
+bool rxe_comp_ahead(const struct rxe_qp *qp, const struct rxe_pkt *pkt);
 void rxe_comp_pkt(struct rxe_qp *qp, struct rxe_pkt *pkt);
 void rxe_comp_timeout(struct rxe_qp *qp);
 void rxe_comp_rnr_timer(struct rxe_qp *qp);
@@ -90,6 +97,8 @@ void rxe_comp_end(struct rxe_qp *qp);
 void rxe_qp_to_err(struct rxe_qp *qp);
 
 /* rxe_resp.c */
+/* Is @pkt behind a gap? */
+bool rxe_resp_ahead(const struct rxe_qp *qp, const struct rxe_pkt *pkt);
 void rxe_resp_pkt(struct rxe_qp *qp, struct rxe_pkt *pkt);
 void rxe_resp_end(struct rxe_qp *qp);
 /* Answer READs, then what else is due; true: the budget ended it. */

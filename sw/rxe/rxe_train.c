@@ -12,11 +12,11 @@
 /* Up to this much goes into the skb's linear part: one allocation less. */
 #define TRAIN_LINEAR 1024
 
-u32 rxe_train_max(struct rxe_qp *qp, u32 seg_len)
+u32 rxe_train_max(struct rxe_qp *qp, u32 seg_len, bool single)
 {
 	u32 bytes, segs;
 
-	if (!qp->rxe->trains || qp->req.single)
+	if (!qp->rxe->trains || single)
 		return 1;
 	rxe_flow_limits(&qp->flow, &bytes, &segs);
 	return clamp(bytes / seg_len, 1u, segs);

@@ -40,7 +40,7 @@ static inline u32 rxe_seg_len(u8 opcode, u32 payload)
 }
 
 /* How many packets of @seg_len bytes one train may have now: 1 or more. */
-u32 rxe_train_max(struct rxe_qp *qp, u32 seg_len);
+u32 rxe_train_max(struct rxe_qp *qp, u32 seg_len, bool single);
 /*
  * Start a train of @segs packets, @bytes in all.
  * Return the number of packets there is memory for, 0 to @segs.

@@ -80,15 +80,25 @@ void rxe_dev_init_attrs(struct rxe_dev *rxe)
 
 static void netdev_state(const struct rxe_dev *rxe, struct ib_port_attr *attr)
 {
+	const struct net_device *ndev;
+
 	attr->state = IB_PORT_DOWN;
-	if (READ_ONCE(rxe->gone) || !netif_running(rxe->ndev)) {
-		attr->phys_state = IB_PORT_PHYS_STATE_DISABLED;
-	} else if (!netif_carrier_ok(rxe->ndev)) {
-		attr->phys_state = IB_PORT_PHYS_STATE_POLLING;
-	} else {
+	attr->phys_state = IB_PORT_PHYS_STATE_DISABLED;
+	rcu_read_lock();
+	/* A link that ends may have given it back. */
+	ndev = READ_ONCE(rxe->ndev);
+	if (ndev)
+		attr->phys_mtu = READ_ONCE(ndev->mtu);
+	if (!ndev || READ_ONCE(rxe->gone) || !netif_running(ndev))
+		goto unlock;
+	if (netif_carrier_ok(ndev)) {
 		attr->state = IB_PORT_ACTIVE;
 		attr->phys_state = IB_PORT_PHYS_STATE_LINK_UP;
+	} else {
+		attr->phys_state = IB_PORT_PHYS_STATE_POLLING;
 	}
+unlock:
+	rcu_read_unlock();
 }
 
 /* Asks the netdev's driver for its speed: may sleep, takes RTNL. */
@@ -101,7 +111,6 @@ static int rxe_query_port(struct ib_device *ib, u32 port,
 		return -EINVAL;
 	attr->max_mtu = IB_MTU_4096;
 	attr->active_mtu = ib_mtu_int_to_enum(READ_ONCE(rxe->mtu));
-	attr->phys_mtu = READ_ONCE(rxe->ndev->mtu);
 	attr->gid_tbl_len = RXE_GID_TABLE_LEN;
 	attr->ip_gids = true;
 	attr->max_msg_sz = RXE_MAX_MSG_SZ;

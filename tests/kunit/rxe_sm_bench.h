@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * A real RC queue pair on a bench: requests and answers are put in by hand,
+ * what it sends is caught where a route would take it, one record a packet.
+ *
+ * The seam is the route that a flow keeps: here it leads to the bench.  No
+ * code of the driver knows that it is being tested.
+ *
+ * Lifetime: sm_make() to the end of the test case, or sm_end().
+ */
+#ifndef SOFTROCE_TESTS_RXE_SM_BENCH_H
+#define SOFTROCE_TESTS_RXE_SM_BENCH_H
+
+#include <net/dst.h>
+#include "rxe_fixture.h"
+#include "rxe_psn.h"
+#include "rxe_qp.h"
+#include "rxe_req.h"
+
+/* Where the region begins as keys see it; not where a page would. */
+#define SM_VA 0x123456789003ull
+#define SM_DEST_QPN 0x345678
+
+/* What a bench is made with. */
+struct sm_conf {
+	u32 pages;		/* size of the region */
+	enum ib_mtu mtu;
+	u32 sq_psn;
+	u32 rq_psn;
+	u8 timeout;
+	u8 retry_cnt;
+	u8 rnr_retry;
+	u8 min_rnr_timer;
+	u8 max_rd_atomic;
+	u8 max_dest_rd_atomic;
+	int mr_access;
+	int qp_access;
+	u32 cqe;		/* of each CQ */
+	u32 max_wr;		/* of each queue */
+	bool sig_req;		/* only signaled sends complete */
+	enum ib_qp_state state;	/* how far it goes: RTR or RTS */
+};
+
+/* A packet that the QP sent. */
+struct sm_sent {
+	struct list_head entry;
+	struct rxe_pkt pkt;	/* @skb and @payload mean nothing */
+	u32 train;		/* the how manieth skb it was in */
+	u8 data[];
+};
+
+struct sm {
+	struct kunit *test;
+	struct sm_conf conf;
+	struct rxe_dev *rxe;
+	struct rxe_pd *pd;
+	struct page **pages;
+	struct rxe_mr *mr;
+	struct rxe_cq *scq;
+	struct rxe_cq *rcq;
+	struct rxe_qp *qp;
+	struct dst_entry dst;
+	/* What was sent and not looked at, oldest first; then what was. */
+	spinlock_t lock;
+	struct list_head sent;
+	struct list_head seen;
+	u32 trains;
+	u32 garbage;		/* sent, and could not be parsed */
+	int xmit_answer;	/* what the network says: NET_XMIT_* */
+	/* Asynchronous events by type, since they were asked for. */
+	int qp_events[BITS_PER_LONG];
+	int cq_errs;
+	struct ib_wc wc;	/* the last one that was polled */
+};
+
+struct sm_conf sm_defaults(void);
+struct sm *sm_make(struct kunit *test, const struct sm_conf *conf);
+/* With the defaults, in RTS. */
+struct sm *sm_start(struct kunit *test);
+void sm_end(struct sm *sm);
+
+/* RESET to @conf.state, as ib_modify_qp() would; and single steps. */
+void sm_connect(struct sm *sm);
+int sm_modify(struct sm *sm, struct ib_qp_attr attr, int mask);
+int sm_to_state(struct sm *sm, enum ib_qp_state state);
+
+/* Let everything happen that was left to softirqs. */
+void sm_settle(struct sm *sm);
+u64 sm_counted(const struct sm *sm, enum rxe_counter counter);
+
+/* ---- memory: byte @i is sm_byte(i) unless somebody wrote there ---- */
+
+static inline u8 sm_byte(u32 i)
+{
+	return (i ^ i >> 8 ^ i >> 16) * 31 + 7;
+}
+
+u8 *sm_mem(struct sm *sm, u32 off);
+/* All bytes 0. */
+void sm_clear(struct sm *sm);
+/* @len bytes from @off on are sm_byte(@first), sm_byte(@first + 1), ... */
+bool sm_mem_is(struct sm *sm, u32 off, u32 len, u32 first);
+bool sm_mem_is_clear(struct sm *sm, u32 off, u32 len);
+
+/* ---- in ---- */
+
+/*
+ * A packet with @pkt.len bytes of payload, sm_byte(@pkt.payload) first.
+ * P_Key and QP number are filled in.
+ */
+void sm_rx(struct sm *sm, struct rxe_pkt pkt);
+/* The same; they wait until sm_burst_end() and are one run. */
+void sm_burst(struct sm *sm);
+void sm_burst_end(struct sm *sm);
+/* One pass of the runner over what waits, instead: did it want more? */
+bool sm_burst_pass(struct sm *sm);
+/* AETH packets. */
+void sm_ack(struct sm *sm, u32 psn, u8 syndrome, u32 msn);
+
+int sm_post(struct sm *sm, u64 wr_id, enum ib_wr_opcode opcode, u32 off,
+	    u32 len, int flags);
+int sm_post_sges(struct sm *sm, u64 wr_id, enum ib_wr_opcode opcode,
+		 struct ib_sge *sge, int num, int flags);
+int sm_post_recv(struct sm *sm, u64 wr_id, u32 off, u32 len);
+/* The ACK timer runs out, or the pause after an RNR NAK is over: now. */
+void sm_ack_timeout(struct sm *sm);
+void sm_rnr_timeout(struct sm *sm);
+
+/* ---- out ---- */
+
+/* The next packet that was sent, NULL and a failure if there is none. */
+const struct sm_sent *sm_next_at(struct sm *sm, int line);
+#define sm_next(sm) sm_next_at(sm, __LINE__)
+u32 sm_num_sent(struct sm *sm);
+/* Look at none of them. */
+void sm_skip(struct sm *sm);
+
+void sm_expect_none_at(struct sm *sm, int line);
+#define sm_expect_none(sm) sm_expect_none_at(sm, __LINE__)
+/* A request or READ answer with the next bytes of the region. */
+void sm_expect_data_at(struct sm *sm, int line, u8 opcode, u32 psn, u32 off,
+		       u32 len, bool ack_req);
+#define sm_expect_data(sm, opcode, psn, off, len, ack_req)                     \
+	sm_expect_data_at(sm, __LINE__, opcode, psn, off, len, ack_req)
+void sm_expect_read_at(struct sm *sm, int line, u32 psn, u32 off, u32 len);
+#define sm_expect_read(sm, psn, off, len)                                      \
+	sm_expect_read_at(sm, __LINE__, psn, off, len)
+void sm_expect_aeth_at(struct sm *sm, int line, u32 psn, u8 syndrome, u32 msn);
+/* The syndrome to the bit; an ACK whatever its credits. */
+#define sm_expect_aeth(sm, psn, syndrome, msn)                                 \
+	sm_expect_aeth_at(sm, __LINE__, psn, syndrome, msn)
+#define SM_ANY_CREDITS 0x80
+#define sm_expect_ack(sm, psn, msn)                                            \
+	sm_expect_aeth_at(sm, __LINE__, psn, SM_ANY_CREDITS, msn)
+
+/* The next completion, left in sm->wc. */
+void sm_expect_wc_at(struct sm *sm, int line, struct rxe_cq *cq, u64 wr_id,
+		     enum ib_wc_status status);
+#define sm_expect_send_wc(sm, wr_id, status)                                   \
+	sm_expect_wc_at(sm, __LINE__, (sm)->scq, wr_id, status)
+#define sm_expect_recv_wc(sm, wr_id, status)                                   \
+	sm_expect_wc_at(sm, __LINE__, (sm)->rcq, wr_id, status)
+void sm_expect_no_wc_at(struct sm *sm, int line);
+#define sm_expect_no_wc(sm) sm_expect_no_wc_at(sm, __LINE__)
+
+/* How often it was told of @type; nothing else was told. */
+void sm_expect_events_at(struct sm *sm, int line, enum ib_event_type type,
+			 int count);
+#define sm_expect_event(sm, type)                                              \
+	sm_expect_events_at(sm, __LINE__, type, 1)
+#define sm_expect_no_event(sm)                                                 \
+	sm_expect_events_at(sm, __LINE__, IB_EVENT_QP_FATAL, 0)
+
+#endif
