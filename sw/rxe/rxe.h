@@ -53,8 +53,8 @@ enum rxe_limits {
 /**
  * struct rxe_dev - one soft-RoCE link
  * @ib: the core's device
- * @ndev: the netdev, with a reference until the device is freed; look at
- *	@gone before use
+ * @ndev: the netdev, with a reference; NULL from its unregistration on.  Read
+ *	under RCU with READ_ONCE, or under RTNL
  * @net: where it was made; the link does not outlive it.  Not the netdev's:
  *	that can move away while the link ends
  * @gone: the link is being unregistered (READ_ONCE)

@@ -81,7 +81,8 @@ void rxe_comp_fail(struct rxe_qp *qp, int status)
 
 static bool wqe_known(const struct rxe_sq *sq)
 {
-	return sq->tail != sq->head && rxe_sq_slot(sq, sq->tail)->numbered;
+	/* Kernel posters fill a slot before they move the head past it. */
+	return sq->tail != smp_load_acquire(&sq->head) && rxe_sq_slot(sq, sq->tail)->numbered;
 }
 
 /* ---- going forward ---- */
@@ -356,11 +357,9 @@ static void comp_read_answer(struct rxe_qp *qp, struct rxe_pkt *pkt)
 		rxe_comp_fail(qp, IB_WC_LOC_PROT_ERR);
 		return;
 	}
-	if (ends_part) {
+	req->rd_pkts--;
+	if (ends_part)
 		req->rd_tail++;
-		if (req->rd_head == req->rd_tail)
-			req->rd_pkts = 0;
-	}
 	if (pkt->psn == wqe->last_psn) {
 		rxe_comp_end(qp);
 		rxe_comp_wqe(qp, IB_WC_SUCCESS);

@@ -5,6 +5,7 @@
  * the caller becomes the runner, so that nothing else happens to the QP, and
  * whatever can fail is made before anything is changed.
  */
+#include <linux/log2.h>
 #include <linux/slab.h>
 #include "rxe_psn.h"
 #include "rxe_qp.h"
@@ -24,8 +25,9 @@ static int make_parts(struct rxe_qp *qp, const struct ib_qp_attr *attr,
 
 	memset(new, 0, sizeof(*new));
 	if ((mask & IB_QP_MAX_DEST_RD_ATOMIC) && attr->max_dest_rd_atomic) {
-		new->job = kcalloc(attr->max_dest_rd_atomic, sizeof(*new->job),
-				   GFP_KERNEL_ACCOUNT);
+		/* A power of two: free-running indexes wrap anywhere. */
+		new->job = kcalloc(roundup_pow_of_two(attr->max_dest_rd_atomic),
+				   sizeof(*new->job), GFP_KERNEL_ACCOUNT);
 		if (!new->job)
 			return -ENOMEM;
 	}
@@ -63,6 +65,8 @@ static void take_address(struct rxe_qp *qp, const struct ib_qp_attr *attr,
 	/* Receivers look at the addresses as soon as the flow is valid. */
 	smp_store_release(&qp->flow.valid, true);
 	qp->attr.ah_attr = attr->ah_attr;
+	/* The flow has the reference. */
+	qp->attr.ah_attr.grh.sgid_attr = NULL;
 }
 
 static void take_send_attrs(struct rxe_qp *qp, const struct ib_qp_attr *attr,
@@ -126,8 +130,9 @@ static void take_attrs(struct rxe_qp *qp, const struct ib_qp_attr *attr,
 /* Throw away receives without completion: the QP was reset. */
 static void discard_recvs(struct rxe_qp *qp)
 {
-	while (rxe_rq_take(qp, &qp->resp.wqe) != -ENOENT)
-		;
+	struct rxe_ring *ring = qp->rq.ring;
+
+	rxe_ring_set_consumer(ring, rxe_ring_producer(ring));
 }
 
 static void reset(struct rxe_qp *qp)
@@ -135,7 +140,7 @@ static void reset(struct rxe_qp *qp)
 	struct ib_qp_cap cap = qp->attr.cap;
 
 	WRITE_ONCE(qp->state, IB_QPS_RESET);
-	rxe_run_ack_timer_off(qp);
+	rxe_run_timers_off(qp);
 	rxe_run_purge(qp);
 	rxe_flow_release(&qp->flow);
 	rxe_sq_discard(qp);

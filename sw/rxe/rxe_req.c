@@ -48,6 +48,14 @@ static u8 packet_shape(const struct rxe_qp *qp, const struct rxe_swqe *wqe,
 	return index ? op->middle : op->first;
 }
 
+/* How many messages the responder counts in its MSN. */
+static u32 wqe_messages(const struct rxe_qp *qp, const struct rxe_swqe *wqe)
+{
+	return rxe_wqe_is_read(wqe) ?
+		       DIV_ROUND_UP(wqe_packets(qp, wqe),
+				    RXE_READ_BYTES / qp->mtu) : 1;
+}
+
 static void number_wqe(struct rxe_qp *qp, struct rxe_swqe *wqe)
 {
 	struct rxe_req *req = &qp->req;
@@ -55,7 +63,7 @@ static void number_wqe(struct rxe_qp *qp, struct rxe_swqe *wqe)
 	wqe->first_psn = req->psn;
 	wqe->last_psn = rxe_psn_add(req->psn, wqe_packets(qp, wqe) - 1);
 	wqe->ssn = req->ssn;
-	req->ssn = rxe_psn_add(req->ssn, 1);
+	req->ssn = rxe_psn_add(req->ssn, wqe_messages(qp, wqe));
 	wqe->numbered = true;
 }
 
@@ -91,8 +99,7 @@ static bool fenced(const struct rxe_qp *qp, const struct rxe_swqe *wqe)
 /* Has any packet of @wqe, the next one, been sent since it was numbered? */
 static bool wqe_begun(const struct rxe_qp *qp, const struct rxe_swqe *wqe)
 {
-	return wqe->numbered &&
-	       rxe_psn_diff(qp->req.max_psn, wqe->first_psn) > 0;
+	return wqe->numbered && qp->req.max_psn != wqe->first_psn;
 }
 
 static void sent_up_to(struct rxe_qp *qp, struct rxe_swqe *wqe, u32 psn,

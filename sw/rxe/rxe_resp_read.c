@@ -4,6 +4,7 @@
  * by train within the run's budget, and each train looks the region up anew:
  * one that has gone in the middle ends in a NAK (IBTA vol. 1, 9.7.5.1.8).
  */
+#include <linux/log2.h>
 #include "rxe_psn.h"
 #include "rxe_qp.h"
 #include "rxe_resp.h"
@@ -11,7 +12,7 @@
 
 static struct rxe_rd_job *job_at(struct rxe_resp *resp, u32 index)
 {
-	return &resp->job[index % resp->job_size];
+	return &resp->job[index & (roundup_pow_of_two(resp->job_size) - 1)];
 }
 
 static u32 read_packets(const struct rxe_qp *qp, const struct rxe_pkt *pkt)
@@ -91,6 +92,8 @@ void rxe_resp_read_again(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 	u32 end = rxe_psn_add(pkt->psn, read_packets(qp, pkt));
 	u32 i;
 
+	if (pkt->dmalen > RXE_MAX_MSG_SZ)
+		return;
 	/* It asks for answers that no request has been executed for. */
 	if (rxe_psn_diff(end, resp->psn) > 0)
 		return;

@@ -17,6 +17,10 @@ enum {
 
 /* A stranger can fill no more memory than this with packets for one QP. */
 #define RXE_RXQ_BYTES (8 * 1024 * 1024)
+/*
+ * Runs of a task in one verb: what others keep adding to is not its to finish.
+ */
+#define RXE_TASK_ROUNDS 16
 /* Passes of one run while others keep asking for another. */
 #define RXE_RUN_PASSES 8
 
@@ -42,27 +46,37 @@ void rxe_run_skb(struct rxe_qp *qp, struct sk_buff *skb)
 	consume_skb(skb);
 }
 
-/* Return whether there was anything. */
-static bool run_rx(struct rxe_qp *qp)
+static struct sk_buff *next_rx(struct rxe_qp *qp)
 {
-	struct sk_buff_head list;
 	struct sk_buff *skb;
 
-	if (skb_queue_empty_lockless(&qp->rxq))
-		return false;
-	__skb_queue_head_init(&list);
 	spin_lock(&qp->rxq.lock);
-	skb_queue_splice_init(&qp->rxq, &list);
-	qp->rxq_bytes = 0;
+	skb = __skb_dequeue(&qp->rxq);
+	if (skb)
+		qp->rxq_bytes -= skb->truesize;
 	spin_unlock(&qp->rxq.lock);
+	return skb;
+}
 
-	while ((skb = __skb_dequeue(&list))) {
+/* Handle received packets; true: the budget ended it. */
+static bool run_rx(struct rxe_qp *qp, bool *any)
+{
+	int bytes = RXE_RUN_BYTES;
+	struct sk_buff *skb;
+
+	*any = false;
+	while (bytes > 0 && !skb_queue_empty_lockless(&qp->rxq)) {
+		skb = next_rx(qp);
+		if (!skb)
+			break;
+		bytes -= skb->len;
+		*any = true;
 		rxe_run_skb(qp, skb);
 		rxe_early_release(qp);
 	}
 	rxe_comp_end(qp);
 	rxe_resp_end(qp);
-	return true;
+	return bytes <= 0 && !skb_queue_empty_lockless(&qp->rxq);
 }
 
 /*
@@ -80,9 +94,11 @@ static bool may_send_here(const struct rxe_qp *qp, bool answered)
 /* One pass; true when the budget ended it. */
 static bool run_pass(struct rxe_qp *qp)
 {
-	struct rxe_budget b = { RXE_RUN_BYTES, RXE_RUN_WQES };
-	bool answered = run_rx(qp);
-	bool more;
+	/* Neither side starves the other. */
+	struct rxe_budget req = { RXE_RUN_BYTES, RXE_RUN_WQES };
+	struct rxe_budget resp = req;
+	bool answered;
+	bool more = run_rx(qp, &answered);
 
 	if (test_and_clear_bit(RXE_TODO_EARLY, &qp->todo))
 		rxe_early_expire(qp);
@@ -91,12 +107,12 @@ static bool run_pass(struct rxe_qp *qp)
 	if (test_and_clear_bit(RXE_TODO_RNR, &qp->todo))
 		rxe_comp_rnr_timer(qp);
 
-	more = rxe_resp_work(qp, &b);
+	more |= rxe_resp_work(qp, &resp);
 	if (may_send_here(qp, answered))
-		more |= rxe_req_work(qp, &b);
+		more |= rxe_req_work(qp, &req);
 	if (qp->state == IB_QPS_ERR) {
-		more = rxe_req_flush(qp, &b);
-		more |= rxe_resp_flush(qp, &b);
+		more |= rxe_req_flush(qp, &req);
+		more |= rxe_resp_flush(qp, &resp);
 	}
 	return more;
 }
@@ -131,12 +147,13 @@ void rxe_run_bh(struct rxe_qp *qp)
 
 void rxe_run_task(struct rxe_qp *qp)
 {
+	int rounds = RXE_TASK_ROUNDS;
 	bool more;
 
 	do {
 		local_bh_disable();
 		more = rxe_run(qp);
-		if (more && fatal_signal_pending(current)) {
+		if (more && (!--rounds || fatal_signal_pending(current))) {
 			tasklet_schedule(&qp->tasklet);
 			more = false;
 		}
@@ -178,7 +195,9 @@ void rxe_run_own(struct rxe_qp *qp)
 void rxe_run_disown(struct rxe_qp *qp)
 {
 	atomic_set_release(&qp->run, RUN_IDLE);
-	rxe_run_task(qp);
+	local_bh_disable();
+	rxe_run_bh(qp);
+	local_bh_enable();
 }
 
 void rxe_run_purge(struct rxe_qp *qp)
@@ -244,9 +263,20 @@ static enum hrtimer_restart early_timer_fired(struct hrtimer *timer)
 void rxe_run_ack_timer(struct rxe_qp *qp, u64 delay_ns)
 {
 	qp->req.ack_deadline = ktime_add_ns(ktime_get(), delay_ns);
-	if (!hrtimer_is_queued(&qp->ack_timer))
+	if (!hrtimer_is_queued(&qp->ack_timer) ||
+	    ktime_before(qp->req.ack_deadline,
+			 hrtimer_get_expires(&qp->ack_timer)))
 		hrtimer_start(&qp->ack_timer, qp->req.ack_deadline,
 			      HRTIMER_MODE_ABS_SOFT);
+}
+
+/* A new life of the QP: what still fires finds nothing to do. */
+void rxe_run_timers_off(struct rxe_qp *qp)
+{
+	rxe_run_ack_timer_off(qp);
+	hrtimer_try_to_cancel(&qp->ack_timer);
+	hrtimer_try_to_cancel(&qp->rnr_timer);
+	hrtimer_try_to_cancel(&qp->early_timer);
 }
 
 void rxe_run_ack_timer_off(struct rxe_qp *qp)

@@ -65,6 +65,7 @@ void rxe_run_skb(struct rxe_qp *qp, struct sk_buff *skb);
 /* The ACK timer: progress was made, or there is nothing to wait for. */
 void rxe_run_ack_timer(struct rxe_qp *qp, u64 delay_ns);
 void rxe_run_ack_timer_off(struct rxe_qp *qp);
+void rxe_run_timers_off(struct rxe_qp *qp);
 /* Not before @delay_ns: RXE_TODO_RNR. */
 void rxe_run_rnr_timer(struct rxe_qp *qp, u64 delay_ns);
 /* Not before @delay_ns: RXE_TODO_EARLY. */
