@@ -151,7 +151,6 @@ static void make_qp(struct sm *sm)
 static void end(void *arg)
 {
 	struct sm *sm = arg;
-	struct sm_sent *sent, *tmp;
 
 	if (sm->qp)
 		rxe_destroy_qp(&sm->qp->ibqp, NULL);
@@ -161,9 +160,8 @@ static void end(void *arg)
 		rxe_destroy_cq(&sm->rcq->ibcq, NULL);
 	if (sm->mr)
 		rxe_dereg_mr(&sm->mr->ibmr, NULL);
-	list_splice(&sm->sent, &sm->seen);
-	list_for_each_entry_safe(sent, tmp, &sm->seen, entry)
-		kfree(sent);
+	sm_skip(sm);
+	sm_forget(sm);
 }
 
 struct sm *sm_make(struct kunit *test, const struct sm_conf *conf)
@@ -261,17 +259,23 @@ void sm_connect(struct sm *sm)
 					    IB_QP_MAX_QP_RD_ATOMIC), 0);
 }
 
+/* Softirqs run here; else their thread has them. */
+static void settle_tasklet(struct tasklet_struct *t)
+{
+	while (READ_ONCE(t->state)) {
+		local_bh_disable();
+		local_bh_enable();
+		if (READ_ONCE(t->state))
+			schedule_timeout_uninterruptible(1);
+	}
+}
+
 void sm_settle(struct sm *sm)
 {
-	const unsigned long busy = BIT(TASKLET_STATE_SCHED) |
-				   BIT(TASKLET_STATE_RUN);
-
-	while (READ_ONCE(sm->qp->tasklet.state) & busy)
-		schedule_timeout_uninterruptible(1);
+	settle_tasklet(&sm->qp->tasklet);
 	flush_work(&sm->qp->event_work);
-	while (READ_ONCE(sm->scq->tasklet.state) & busy ||
-	       READ_ONCE(sm->rcq->tasklet.state) & busy)
-		schedule_timeout_uninterruptible(1);
+	settle_tasklet(&sm->scq->tasklet);
+	settle_tasklet(&sm->rcq->tasklet);
 }
 
 u64 sm_counted(const struct sm *sm, enum rxe_counter counter)
@@ -321,29 +325,64 @@ bool sm_mem_is_clear(struct sm *sm, u32 off, u32 len)
 
 /* ---- in ---- */
 
-void sm_rx(struct sm *sm, struct rxe_pkt pkt)
+static void put_packet(struct sm *sm, struct sk_buff *skb, struct rxe_pkt pkt,
+		       const u8 *data)
 {
-	u32 size = RXE_MAX_HDR_LEN + ALIGN(pkt.len, 4) + RXE_ICRC_LEN;
-	struct sk_buff *skb = alloc_skb(size, GFP_KERNEL);
-	struct rxe_rx_cb *cb;
-	u32 i, n;
+	u32 i;
 
-	KUNIT_ASSERT_NOT_NULL(sm->test, skb);
 	pkt.pkey = RXE_DEFAULT_PKEY;
 	pkt.qpn = sm->qp->qpn;
-	n = rxe_hdr_encode(&pkt, skb->data);
-	skb_put(skb, n);
+	skb_put(skb, rxe_hdr_encode(&pkt, skb_tail_pointer(skb)));
 	for (i = 0; i < pkt.len; i++)
-		skb_put_u8(skb, sm_byte(pkt.payload + i));
+		skb_put_u8(skb, data ? data[i] : sm_byte(pkt.payload + i));
 	skb_put_zero(skb, pkt.pad + RXE_ICRC_LEN);
-	cb = rxe_rx_cb(skb);
+}
+
+static void receive(struct sm *sm, struct sk_buff *skb, u32 seg_len)
+{
+	struct rxe_rx_cb *cb = rxe_rx_cb(skb);
+
 	cb->off = 0;
 	cb->len = skb->len;
-	cb->seg_len = skb->len;
+	cb->seg_len = seg_len;
 	local_bh_disable();
 	rxe_run_rx(sm->qp, skb);
 	local_bh_enable();
 	sm_settle(sm);
+}
+
+static u32 packet_room(const struct rxe_pkt *pkt)
+{
+	return RXE_MAX_HDR_LEN + ALIGN(pkt->len, 4) + RXE_ICRC_LEN;
+}
+
+void sm_rx_data(struct sm *sm, struct rxe_pkt pkt, const u8 *data)
+{
+	struct sk_buff *skb = alloc_skb(packet_room(&pkt), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(sm->test, skb);
+	put_packet(sm, skb, pkt, data);
+	receive(sm, skb, skb->len);
+}
+
+void sm_rx(struct sm *sm, struct rxe_pkt pkt)
+{
+	sm_rx_data(sm, pkt, NULL);
+}
+
+void sm_rx_train(struct sm *sm, const struct rxe_pkt *pkts, u32 num)
+{
+	struct sk_buff *skb = alloc_skb(num * packet_room(pkts), GFP_KERNEL);
+	u32 seg_len = 0;
+	u32 i;
+
+	KUNIT_ASSERT_NOT_NULL(sm->test, skb);
+	for (i = 0; i < num; i++) {
+		put_packet(sm, skb, pkts[i], NULL);
+		if (!i)
+			seg_len = skb->len;
+	}
+	receive(sm, skb, seg_len);
 }
 
 void sm_burst(struct sm *sm)
@@ -371,9 +410,14 @@ bool sm_burst_pass(struct sm *sm)
 
 void sm_ack(struct sm *sm, u32 psn, u8 syndrome, u32 msn)
 {
-	sm_rx(sm, (struct rxe_pkt){ .opcode = IB_OPCODE_RC_ACKNOWLEDGE,
-				    .psn = psn, .syndrome = syndrome,
-				    .msn = msn });
+	struct rxe_pkt pkt = {
+		.opcode = IB_OPCODE_RC_ACKNOWLEDGE,
+		.psn = psn,
+		.syndrome = syndrome,
+		.msn = msn,
+	};
+
+	sm_rx(sm, pkt);
 }
 
 int sm_post_sges(struct sm *sm, u64 wr_id, enum ib_wr_opcode opcode,
@@ -476,6 +520,15 @@ void sm_skip(struct sm *sm)
 	spin_unlock_bh(&sm->lock);
 }
 
+void sm_forget(struct sm *sm)
+{
+	struct sm_sent *sent, *tmp;
+
+	list_for_each_entry_safe(sent, tmp, &sm->seen, entry)
+		kfree(sent);
+	INIT_LIST_HEAD(&sm->seen);
+}
+
 void sm_expect_none_at(struct sm *sm, int line)
 {
 	struct sm_sent *sent;
@@ -550,9 +603,10 @@ void sm_expect_aeth_at(struct sm *sm, int line, u32 psn, u8 syndrome, u32 msn)
 	KUNIT_EXPECT_EQ_MSG(sm->test, sent->pkt.msn, msn, "line %d", line);
 }
 
-void sm_expect_wc_at(struct sm *sm, int line, struct rxe_cq *cq, u64 wr_id,
+void sm_expect_wc_at(struct sm *sm, int line, bool send, u64 wr_id,
 		     enum ib_wc_status status)
 {
+	struct rxe_cq *cq = send ? sm->scq : sm->rcq;
 	int n = rxe_poll_cq(&cq->ibcq, 1, &sm->wc);
 
 	KUNIT_EXPECT_EQ_MSG(sm->test, n, 1, "line %d: no completion of %llu",

@@ -109,7 +109,11 @@ bool sm_mem_is_clear(struct sm *sm, u32 off, u32 len);
  * P_Key and QP number are filled in.
  */
 void sm_rx(struct sm *sm, struct rxe_pkt pkt);
-/* The same; they wait until sm_burst_end() and are one run. */
+/* With payload of the test's, @pkt.len bytes. */
+void sm_rx_data(struct sm *sm, struct rxe_pkt pkt, const u8 *data);
+/* A train in one skb: all as long as the first on the wire, but the last. */
+void sm_rx_train(struct sm *sm, const struct rxe_pkt *pkts, u32 num);
+/* What comes from now on waits until sm_burst_end(), and is one run. */
 void sm_burst(struct sm *sm);
 void sm_burst_end(struct sm *sm);
 /* One pass of the runner over what waits, instead: did it want more? */
@@ -134,6 +138,8 @@ const struct sm_sent *sm_next_at(struct sm *sm, int line);
 u32 sm_num_sent(struct sm *sm);
 /* Look at none of them. */
 void sm_skip(struct sm *sm);
+/* Free those that were looked at, which else stay to the end. */
+void sm_forget(struct sm *sm);
 
 void sm_expect_none_at(struct sm *sm, int line);
 #define sm_expect_none(sm) sm_expect_none_at(sm, __LINE__)
@@ -154,12 +160,12 @@ void sm_expect_aeth_at(struct sm *sm, int line, u32 psn, u8 syndrome, u32 msn);
 	sm_expect_aeth_at(sm, __LINE__, psn, SM_ANY_CREDITS, msn)
 
 /* The next completion, left in sm->wc. */
-void sm_expect_wc_at(struct sm *sm, int line, struct rxe_cq *cq, u64 wr_id,
+void sm_expect_wc_at(struct sm *sm, int line, bool send, u64 wr_id,
 		     enum ib_wc_status status);
 #define sm_expect_send_wc(sm, wr_id, status)                                   \
-	sm_expect_wc_at(sm, __LINE__, (sm)->scq, wr_id, status)
+	sm_expect_wc_at(sm, __LINE__, true, wr_id, status)
 #define sm_expect_recv_wc(sm, wr_id, status)                                   \
-	sm_expect_wc_at(sm, __LINE__, (sm)->rcq, wr_id, status)
+	sm_expect_wc_at(sm, __LINE__, false, wr_id, status)
 void sm_expect_no_wc_at(struct sm *sm, int line);
 #define sm_expect_no_wc(sm) sm_expect_no_wc_at(sm, __LINE__)
 

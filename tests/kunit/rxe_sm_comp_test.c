@@ -22,9 +22,16 @@
 
 static void answer(struct sm *sm, u8 opcode, u32 psn, u32 off, u32 len)
 {
-	sm_rx(sm, (struct rxe_pkt){ .opcode = opcode, .psn = psn,
-				    .payload = off, .len = len, .msn = 1,
-				    .syndrome = UNLIMITED });
+	struct rxe_pkt pkt = {
+		.opcode = opcode,
+		.psn = psn,
+		.payload = off,
+		.len = len,
+		.msn = 1,
+		.syndrome = UNLIMITED,
+	};
+
+	sm_rx(sm, pkt);
 }
 
 /* SENDs of one packet, wr_id 1 to @n, PSN and up. */

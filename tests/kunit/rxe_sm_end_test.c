@@ -11,6 +11,18 @@
 #define UNLIMITED 0x1f
 #define S_ONLY IB_OPCODE_RC_SEND_ONLY
 
+static void request(struct sm *sm, u8 opcode, u32 psn, u32 len, bool ack_req)
+{
+	struct rxe_pkt pkt = {
+		.opcode = opcode,
+		.psn = psn,
+		.len = len,
+		.ack_req = ack_req,
+	};
+
+	sm_rx(sm, pkt);
+}
+
 /* ---- a program's send ring ---- */
 
 /* From here on the QP is a program's, its send queue a ring. */
@@ -51,7 +63,7 @@ static int ring_doorbell(struct sm *sm, u32 producer)
 	const struct ib_send_wr *bad;
 	int ret;
 
-	smp_store_release(&sm->qp->sq.ring->buf->producer_index, producer);
+	sm->qp->sq.ring->buf->producer_index = producer;
 	ret = rxe_post_send(&sm->qp->ibqp, NULL, &bad);
 	sm_settle(sm);
 	return ret;
@@ -261,6 +273,11 @@ static void end_ring_index_lies(struct kunit *test)
 static void end_doorbell_before_rts(struct kunit *test)
 {
 	struct sm_conf conf = sm_defaults();
+	struct ib_qp_attr rts = {
+		.qp_state = IB_QPS_RTS,
+		.sq_psn = PSN,
+		.timeout = 31,
+	};
 	struct sm *sm;
 
 	conf.state = IB_QPS_RTR;
@@ -269,10 +286,8 @@ static void end_doorbell_before_rts(struct kunit *test)
 	fill(sm, 0);
 	fill(sm, 1);
 	KUNIT_EXPECT_EQ(test, ring_doorbell(sm, 2), -EINVAL);
-	KUNIT_EXPECT_EQ(test, sm_modify(sm, (struct ib_qp_attr){
-				.qp_state = IB_QPS_RTS, .sq_psn = PSN,
-				.timeout = 31 },
-			IB_QP_STATE | IB_QP_SQ_PSN | IB_QP_TIMEOUT), 0);
+	KUNIT_EXPECT_EQ(test, sm_modify(sm, rts, IB_QP_STATE | IB_QP_SQ_PSN |
+						 IB_QP_TIMEOUT), 0);
 	sm_expect_none(sm);
 	sm_expect_no_wc(sm);
 	fill(sm, 2);
@@ -327,8 +342,7 @@ static void end_recv_cq_overflows(struct kunit *test)
 	sm_post(sm, 11, IB_WR_SEND, 0, 8, 0);
 	sm_skip(sm);
 	for (i = 0; i < 5; i++)
-		sm_rx(sm, (struct rxe_pkt){ .opcode = S_ONLY,
-					    .psn = RQ_PSN + i, .len = 8 });
+		request(sm, S_ONLY, RQ_PSN + i, 8, false);
 	KUNIT_EXPECT_EQ(test, sm->qp->state, IB_QPS_ERR);
 	sm_expect_event(sm, IB_EVENT_QP_FATAL);
 	KUNIT_EXPECT_EQ(test, sm->cq_errs, 1);
@@ -352,7 +366,7 @@ static void end_flush(struct kunit *test)
 	for (i = 1; i <= 8; i++)
 		sm_post_recv(sm, 20 + i, 0, 8);
 	/* A receive that a message has begun to fill is the first. */
-	sm_rx(sm, (struct rxe_pkt){ .opcode = S_ONLY, .psn = RQ_PSN, .len = 8 });
+	request(sm, S_ONLY, RQ_PSN, 8, false);
 	sm_expect_recv_wc(sm, 21, IB_WC_SUCCESS);
 	for (i = 1; i <= 12; i++)
 		sm_post(sm, i, i % 3 ? IB_WR_SEND : IB_WR_RDMA_READ, 0, 8, 0);
@@ -371,8 +385,7 @@ static void end_flush(struct kunit *test)
 	sm_expect_recv_wc(sm, 29, IB_WC_WR_FLUSH_ERR);
 	sm_expect_no_wc(sm);
 	/* Nothing goes out, nothing comes in. */
-	sm_rx(sm, (struct rxe_pkt){ .opcode = S_ONLY, .psn = RQ_PSN + 1,
-				    .len = 8, .ack_req = true });
+	request(sm, S_ONLY, RQ_PSN + 1, 8, true);
 	sm_ack_timeout(sm);
 	sm_rnr_timeout(sm);
 	sm_expect_none(sm);
@@ -390,8 +403,7 @@ static void end_flush_of_an_open_message(struct kunit *test)
 
 	sm_post_recv(sm, 1, 0, 4096);
 	sm_post_recv(sm, 2, 0, 8);
-	sm_rx(sm, (struct rxe_pkt){ .opcode = IB_OPCODE_RC_SEND_FIRST,
-				    .psn = RQ_PSN, .len = MTU });
+	request(sm, IB_OPCODE_RC_SEND_FIRST, RQ_PSN, MTU, false);
 	sm_to_state(sm, IB_QPS_ERR);
 	sm_expect_recv_wc(sm, 1, IB_WC_WR_FLUSH_ERR);
 	sm_expect_recv_wc(sm, 2, IB_WC_WR_FLUSH_ERR);
@@ -439,10 +451,8 @@ static void end_reset_and_again(struct kunit *test)
 	for (round = 0; round < 3; round++) {
 		sm_post_recv(sm, 21, 0, 4096);
 		sm_post_recv(sm, 22, 0, 8);
-		sm_rx(sm, (struct rxe_pkt){ .opcode = IB_OPCODE_RC_SEND_FIRST,
-					    .psn = RQ_PSN, .len = MTU });
-		sm_rx(sm, (struct rxe_pkt){ .opcode = S_ONLY,
-					    .psn = RQ_PSN + 9, .len = 8 });
+		request(sm, IB_OPCODE_RC_SEND_FIRST, RQ_PSN, MTU, false);
+		request(sm, S_ONLY, RQ_PSN + 9, 8, false);
 		sm_expect_aeth(sm, RQ_PSN + 1, 0x60, 0);
 		for (i = 1; i <= 5; i++)
 			sm_post(sm, i, i == 3 ? IB_WR_RDMA_READ : IB_WR_SEND,
@@ -477,8 +487,7 @@ static void end_reset_and_again(struct kunit *test)
 	}
 	/* And it works. */
 	sm_post_recv(sm, 31, 0, 8);
-	sm_rx(sm, (struct rxe_pkt){ .opcode = S_ONLY, .psn = RQ_PSN, .len = 8,
-				    .ack_req = true });
+	request(sm, S_ONLY, RQ_PSN, 8, true);
 	sm_expect_aeth(sm, RQ_PSN, 0, 1);
 	sm_expect_recv_wc(sm, 31, IB_WC_SUCCESS);
 	sm_post(sm, 32, IB_WR_SEND, 0, 8, 0);

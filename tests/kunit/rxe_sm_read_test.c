@@ -19,16 +19,28 @@
 
 static void read(struct sm *sm, u32 psn, u32 off, u32 len)
 {
-	sm_rx(sm, (struct rxe_pkt){ .opcode = IB_OPCODE_RC_RDMA_READ_REQUEST,
-				    .psn = psn, .va = SM_VA + off,
-				    .dmalen = len, .rkey = sm->mr->key,
-				    .ack_req = true });
+	struct rxe_pkt pkt = {
+		.opcode = IB_OPCODE_RC_RDMA_READ_REQUEST,
+		.psn = psn,
+		.va = SM_VA + off,
+		.dmalen = len,
+		.rkey = sm->mr->key,
+		.ack_req = true,
+	};
+
+	sm_rx(sm, pkt);
 }
 
 static void send(struct sm *sm, u32 psn)
 {
-	sm_rx(sm, (struct rxe_pkt){ .opcode = IB_OPCODE_RC_SEND_ONLY,
-				    .psn = psn, .len = 4, .ack_req = true });
+	struct rxe_pkt pkt = {
+		.opcode = IB_OPCODE_RC_SEND_ONLY,
+		.psn = psn,
+		.len = 4,
+		.ack_req = true,
+	};
+
+	sm_rx(sm, pkt);
 }
 
 static struct sm *start_long(struct kunit *test)
@@ -151,6 +163,12 @@ static void read_before_the_nak(struct kunit *test)
 static void read_again(struct kunit *test)
 {
 	struct sm *sm = sm_start(test);
+	struct rxe_pkt bad = {
+		.opcode = IB_OPCODE_RC_RDMA_READ_REQUEST,
+		.psn = PSN,
+		.va = SM_VA,
+		.dmalen = MTU,
+	};
 
 	sm_post_recv(sm, 1, 50000, 64);
 	read(sm, PSN, 100, 2 * MTU + 452);
@@ -171,9 +189,8 @@ static void read_again(struct kunit *test)
 	read(sm, PSN, 0, LONG_LEN);
 	sm_expect_none(sm);
 	/* Without the key, or the right: silence, and the QP lives. */
-	sm_rx(sm, (struct rxe_pkt){ .opcode = IB_OPCODE_RC_RDMA_READ_REQUEST,
-				    .psn = PSN, .va = SM_VA, .dmalen = MTU,
-				    .rkey = sm->mr->key ^ 1 });
+	bad.rkey = sm->mr->key ^ 1;
+	sm_rx(sm, bad);
 	sm_expect_none(sm);
 	KUNIT_EXPECT_EQ(test, sm->qp->state, IB_QPS_RTS);
 	/* Nothing of that moved it on. */

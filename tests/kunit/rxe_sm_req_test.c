@@ -17,9 +17,16 @@
 /* A READ answer from the bench; byte @off of the message is its first. */
 static void answer(struct sm *sm, u8 opcode, u32 psn, u32 off, u32 len)
 {
-	sm_rx(sm, (struct rxe_pkt){ .opcode = opcode, .psn = psn,
-				    .payload = off, .len = len, .msn = 1,
-				    .syndrome = UNLIMITED });
+	struct rxe_pkt pkt = {
+		.opcode = opcode,
+		.psn = psn,
+		.payload = off,
+		.len = len,
+		.msn = 1,
+		.syndrome = UNLIMITED,
+	};
+
+	sm_rx(sm, pkt);
 }
 
 /* ---- shapes ---- */
@@ -538,6 +545,12 @@ static bool draining(struct sm *sm)
 static void req_sqd(struct kunit *test)
 {
 	struct sm *sm = sm_start(test);
+	struct rxe_pkt request = {
+		.opcode = S_ONLY,
+		.psn = 0x200,
+		.len = 8,
+		.ack_req = true,
+	};
 
 	sm_post(sm, 1, IB_WR_SEND, 0, 8, 0);
 	sm_post(sm, 2, IB_WR_RDMA_READ, 0, 8, 0);
@@ -559,8 +572,7 @@ static void req_sqd(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, draining(sm));
 	/* As responder it works on. */
 	sm_post_recv(sm, 10, 0, 8);
-	sm_rx(sm, (struct rxe_pkt){ .opcode = S_ONLY, .psn = 0x200, .len = 8,
-				    .ack_req = true });
+	sm_rx(sm, request);
 	sm_expect_ack(sm, 0x200, 1);
 	sm_expect_none(sm);
 	sm_expect_recv_wc(sm, 10, IB_WC_SUCCESS);

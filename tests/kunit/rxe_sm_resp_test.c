@@ -18,21 +18,34 @@
 static void send(struct sm *sm, u8 opcode, u32 psn, u32 first, u32 len,
 		 bool ack_req)
 {
-	sm_rx(sm, (struct rxe_pkt){ .opcode = opcode, .psn = psn,
-				    .payload = first, .len = len,
-				    .ack_req = ack_req,
-				    .imm = cpu_to_be32(0xcafe0000 | psn) });
+	struct rxe_pkt pkt = {
+		.opcode = opcode,
+		.psn = psn,
+		.payload = first,
+		.len = len,
+		.ack_req = ack_req,
+		.imm = cpu_to_be32(0xcafe0000 | psn),
+	};
+
+	sm_rx(sm, pkt);
 }
 
 static void write(struct sm *sm, u8 opcode, u32 psn, u32 off, u32 total,
 		  u32 first, u32 len)
 {
-	sm_rx(sm, (struct rxe_pkt){ .opcode = opcode, .psn = psn,
-				    .payload = first, .len = len,
-				    .ack_req = true,
-				    .imm = cpu_to_be32(0xcafe0000 | psn),
-				    .va = SM_VA + off, .rkey = sm->mr->key,
-				    .dmalen = total });
+	struct rxe_pkt pkt = {
+		.opcode = opcode,
+		.psn = psn,
+		.payload = first,
+		.len = len,
+		.ack_req = true,
+		.imm = cpu_to_be32(0xcafe0000 | psn),
+		.va = SM_VA + off,
+		.rkey = sm->mr->key,
+		.dmalen = total,
+	};
+
+	sm_rx(sm, pkt);
 }
 
 /* ---- in order ---- */
@@ -700,8 +713,7 @@ static void resp_region_goes_inside_a_write(struct kunit *test)
 	sm_expect_ack(sm, PSN, 0);
 	rxe_dereg_mr(&sm->mr->ibmr, NULL);
 	sm->mr = NULL;
-	sm_rx(sm, (struct rxe_pkt){ .opcode = W_MIDDLE, .psn = PSN + 1,
-				    .len = MTU });
+	send(sm, W_MIDDLE, PSN + 1, 0, MTU, true);
 	sm_expect_aeth(sm, PSN + 1, NAK_ACCESS, 0);
 	sm_expect_event(sm, IB_EVENT_QP_ACCESS_ERR);
 	sm_end(sm);
