@@ -12,9 +12,15 @@
 #include <linux/prandom.h>
 #include "rxe_sm_bench.h"
 
-#define SLOT 8192u		/* a message has a slot of it on both sides */
-#define SLOTS 4u		/* as many are under way, for each direction */
+/*
+ * As many messages are under way in each direction, and each has an eighth of
+ * both regions.
+ */
+#define SLOTS 4u
 #define NEVER 1000000u		/* steps: it hangs */
+/* Bad days for each kind of weather, and messages each way on one. */
+#define SEEDS 4
+#define MESSAGES 60
 
 /* Per mille of all packets. */
 struct weather {
@@ -36,6 +42,7 @@ struct side {
 	struct sm *me;
 	struct sm *peer;
 	u32 base;		/* of its slots, in both regions */
+	u32 slot;		/* their size */
 	u32 total;
 	u32 posted;
 	u32 done;
@@ -65,7 +72,7 @@ static bool happens(struct wire *w, u32 per_mille)
 
 static u32 slot_of(const struct side *s, u32 index)
 {
-	return s->base + index % SLOTS * SLOT;
+	return s->base + index % SLOTS * s->slot;
 }
 
 static bool has_recv(const struct message *m)
@@ -110,11 +117,11 @@ static void post(struct wire *w, struct side *s)
 	u32 i;
 
 	m->opcode = opcodes[dice(w, ARRAY_SIZE(opcodes))];
-	m->len = happens(w, 300) ? dice(w, 3) : dice(w, SLOT + 1);
+	m->len = happens(w, 300) ? dice(w, 3) : dice(w, s->slot + 1);
 	m->seed = dice(w, 1 << 20);
 	from = m->opcode == IB_WR_RDMA_READ ? s->peer : s->me;
 	to = m->opcode == IB_WR_RDMA_READ ? s->me : s->peer;
-	for (i = 0; i < SLOT; i++)
+	for (i = 0; i < s->slot; i++)
 		*sm_mem(to, at + i) = 0;
 	for (i = 0; i < m->len; i++)
 		*sm_mem(from, at + i) = sm_byte(m->seed + i);
@@ -134,7 +141,7 @@ static void post_recv(struct wire *w, struct side *s)
 
 	if (has_recv(m) &&
 	    sm_post_recv(s->peer, s->recv_posted,
-			 slot_of(s, s->recv_posted), SLOT))
+			 slot_of(s, s->recv_posted), s->slot))
 		fail(w, "receive cannot be posted", s->recv_posted);
 	s->recv_posted++;
 }
@@ -175,7 +182,8 @@ static void check_sends(struct wire *w, struct side *s)
 		}
 		if (!sm_mem_is(to, at, m->len, m->seed))
 			fail(w, "other bytes than were sent", s->done);
-		if (!sm_mem_is_clear(to, at + m->len, SLOT - m->len))
+		if (!sm_mem_is_clear(to, at + m->len,
+				     s->slot - m->len))
 			fail(w, "more bytes than were sent", s->done);
 		s->done++;
 	}
@@ -292,6 +300,7 @@ static void run_wire(struct kunit *test, struct weather weather,
 		     bool trains)
 {
 	struct wire *w = kunit_kzalloc(test, sizeof(*w), GFP_KERNEL);
+	u32 slot = conf->pages * PAGE_SIZE / (2 * SLOTS);
 	u32 steps = 0;
 	int i;
 
@@ -302,7 +311,8 @@ static void run_wire(struct kunit *test, struct weather weather,
 	for (i = 0; i < 2; i++) {
 		w->side[i].me = sm_make(test, conf);
 		w->side[i].me->rxe->trains = trains;
-		w->side[i].base = i * SLOTS * SLOT;
+		w->side[i].slot = slot;
+		w->side[i].base = i * SLOTS * slot;
 		w->side[i].total = messages;
 		w->side[i].msg = kunit_kcalloc(test, messages + 1,
 					       sizeof(struct message),
@@ -369,38 +379,38 @@ static void run_seeds(struct kunit *test, struct weather weather, u32 seeds,
 
 static void loss_none(struct kunit *test)
 {
-	run_seeds(test, (struct weather){}, 6, 100);
+	run_seeds(test, (struct weather){}, SEEDS, MESSAGES);
 }
 
 static void loss_rnr(struct kunit *test)
 {
-	run_seeds(test, (struct weather){ .rnr = 900 }, 6, 100);
+	run_seeds(test, (struct weather){ .rnr = 900 }, SEEDS, MESSAGES);
 }
 
 static void loss_some(struct kunit *test)
 {
-	run_seeds(test, (struct weather){ .lose = 10 }, 6, 100);
+	run_seeds(test, (struct weather){ .lose = 10 }, SEEDS, MESSAGES);
 }
 
 static void loss_much(struct kunit *test)
 {
-	run_seeds(test, (struct weather){ .lose = 150 }, 6, 100);
+	run_seeds(test, (struct weather){ .lose = 150 }, SEEDS, MESSAGES);
 }
 
 static void loss_twice(struct kunit *test)
 {
-	run_seeds(test, (struct weather){ .twice = 100 }, 6, 100);
+	run_seeds(test, (struct weather){ .twice = 100 }, SEEDS, MESSAGES);
 }
 
 static void loss_late(struct kunit *test)
 {
-	run_seeds(test, (struct weather){ .late = 50 }, 6, 100);
+	run_seeds(test, (struct weather){ .late = 50 }, SEEDS, MESSAGES);
 }
 
 static void loss_other_cpu(struct kunit *test)
 {
-	run_seeds(test, (struct weather){ .late = 50, .other_cpu = true }, 6,
-		  100);
+	run_seeds(test, (struct weather){ .late = 50, .other_cpu = true }, SEEDS,
+		  MESSAGES);
 }
 
 static void loss_everything(struct kunit *test)
@@ -412,9 +422,28 @@ static void loss_everything(struct kunit *test)
 		.rnr = 500,
 	};
 
-	run_seeds(test, weather, 6, 100);
+	run_seeds(test, weather, SEEDS, MESSAGES);
 	weather.other_cpu = true;
-	run_seeds(test, weather, 6, 100);
+	run_seeds(test, weather, SEEDS, MESSAGES);
+}
+
+/* READs in parts, windows that close, runs that end in the middle. */
+static void loss_of_big_ones(struct kunit *test)
+{
+	struct weather weather = { .lose = 5, .twice = 5, .late = 5 };
+	struct sm_conf conf = wire_conf();
+	u32 seed;
+
+	conf.pages = 1200;
+	for (seed = 1; seed <= SEEDS; seed++) {
+		conf.mtu = seed & 2 ? IB_MTU_4096 : IB_MTU_1024;
+		conf.max_rd_atomic = seed;
+		conf.max_dest_rd_atomic = seed;
+		weather.other_cpu = seed == 3;
+		run_wire(test, weather, &conf, seed, 8, true);
+	}
+	memset(&weather, 0, sizeof(weather));
+	run_wire(test, weather, &conf, seed, 8, true);
 }
 
 static struct kunit_case rxe_sm_loss_cases[] = {
@@ -426,6 +455,7 @@ static struct kunit_case rxe_sm_loss_cases[] = {
 	KUNIT_CASE_SLOW(loss_late),
 	KUNIT_CASE_SLOW(loss_other_cpu),
 	KUNIT_CASE_SLOW(loss_everything),
+	KUNIT_CASE_SLOW(loss_of_big_ones),
 	{}
 };
 

@@ -479,6 +479,42 @@ static void req_limited_by_credits(struct kunit *test)
 	sm_end(sm);
 }
 
+/* A READ in three parts is three messages to the responder that counts. */
+static void req_credits_behind_a_split_read(struct kunit *test)
+{
+	struct sm_conf conf = sm_defaults();
+	struct rxe_pkt last = {
+		.opcode = IB_OPCODE_RC_RDMA_READ_RESPONSE_LAST,
+		.len = MTU,
+		.syndrome = 1,
+		.msn = 3,
+	};
+	struct sm *sm;
+
+	conf.pages = READ_PAGES;
+	sm = sm_make(test, &conf);
+	sm_post(sm, 1, IB_WR_RDMA_READ, 0, READ_PKTS * MTU, 0);
+	KUNIT_EXPECT_EQ(test, sm_num_sent(sm), 3);
+	sm_skip(sm);
+	answer_part(sm, 0, PART_PKTS);
+	answer_part(sm, PART_PKTS, 2 * PART_PKTS);
+	answer(sm, IB_OPCODE_RC_RDMA_READ_RESPONSE_FIRST,
+	       PSN + 2 * PART_PKTS, 0, MTU);
+	for (last.psn = PSN + 2 * PART_PKTS + 1;
+	     last.psn < PSN + READ_PKTS - 1; last.psn++)
+		answer(sm, IB_OPCODE_RC_RDMA_READ_RESPONSE_MIDDLE, last.psn, 0,
+		       MTU);
+	/* All done, and one receive for the fourth. */
+	sm_rx(sm, last);
+	sm_expect_send_wc(sm, 1, IB_WC_SUCCESS);
+	sm_post(sm, 2, IB_WR_SEND, 0, 2 * MTU, 0);
+	sm_post(sm, 3, IB_WR_SEND, 0, 2 * MTU, 0);
+	sm_expect_data(sm, S_FIRST, PSN + READ_PKTS, 0, MTU, false);
+	sm_expect_data(sm, S_LAST, PSN + READ_PKTS + 1, MTU, MTU, true);
+	sm_expect_none(sm);
+	sm_end(sm);
+}
+
 /* ---- WQEs that cannot be read ---- */
 
 static void req_protection_waits_its_turn(struct kunit *test)
@@ -628,6 +664,7 @@ static struct kunit_case rxe_sm_req_cases[] = {
 	KUNIT_CASE(req_fence),
 	KUNIT_CASE(req_credit_codes),
 	KUNIT_CASE(req_limited_by_credits),
+	KUNIT_CASE(req_credits_behind_a_split_read),
 	KUNIT_CASE(req_protection_waits_its_turn),
 	KUNIT_CASE(req_protection_inside_a_message),
 	KUNIT_CASE(req_sqd),

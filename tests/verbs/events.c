@@ -59,7 +59,8 @@ static void traffic_start(struct rig *rig, struct traffic *t, bool busy)
 	t->buf = aligned_alloc(4096, 8192);
 	t->mr = t->buf ? ibv_reg_mr(rig->pd, t->buf, 8192, IBV_ACCESS_LOCAL_WRITE |
 							   IBV_ACCESS_REMOTE_WRITE) : NULL;
-	t->cq = ibv_create_cq(rig->ctx, 64, NULL, NULL, 0);
+	/* Room for all that both queues can hold: nothing overflows. */
+	t->cq = ibv_create_cq(rig->ctx, 2 * tune.depth, NULL, NULL, 0);
 	t->qp = t->cq ? rig_qp(rig, IBV_QPT_RC, t->cq, t->cq, &tune) : NULL;
 	if (!t->mr || !t->qp)
 		die("queue pair and memory: %s", strerror(errno));
