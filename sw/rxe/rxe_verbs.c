@@ -167,14 +167,6 @@ static void rxe_dealloc_ucontext(struct ib_ucontext *ibuc)
 	atomic_dec(&to_rxe(ibuc->device)->num_ucontext);
 }
 
-/*
- * The program keeps its mappings: their pages are counted by them.  That the
- * operation is there tells the core that a link can go at any time.
- */
-static void rxe_disassociate_ucontext(struct ib_ucontext *ibuc)
-{
-}
-
 static int rxe_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 {
 	return rxe_count_object(&to_rxe(ibpd->device)->num_pd, RXE_MAX_PD);
@@ -200,7 +192,6 @@ const struct ib_device_ops rxe_dev_ops = {
 
 	.alloc_ucontext = rxe_alloc_ucontext,
 	.dealloc_ucontext = rxe_dealloc_ucontext,
-	.disassociate_ucontext = rxe_disassociate_ucontext,
 	.mmap = rxe_mmap,
 
 	.alloc_pd = rxe_alloc_pd,

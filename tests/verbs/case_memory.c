@@ -338,11 +338,46 @@ static void zero_any_key(const struct setting *set)
 	}
 }
 
+/*
+ * Memory that was only read so far is a page that others may share. Registered
+ * for reading, then written by the program, it is still what the device sends.
+ */
+static void cow_read_only_region(const struct setting *set)
+{
+	size_t where, wrong;
+	struct ibv_sge sge;
+	struct ibv_mr *mr;
+	struct pair p;
+	char *at;
+	int result;
+
+	pair_open(set, &p, 8192);
+	at = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	mr = at == MAP_FAILED || *(volatile char *)at ? NULL : ibv_reg_mr(p.rig.pd, at, 4096, 0);
+	if (!mr) {
+		report(false, "COW registering a page that was only read: %s", strerror(errno));
+		goto close;
+	}
+	pattern_fill(at, 77, 0, 4096);
+	sge = (struct ibv_sge){ (uintptr_t)at, 4096, mr->lkey };
+	result = pair_do(&p, IBV_WR_RDMA_WRITE, &sge, 1, (uintptr_t)p.buf, p.mr->rkey, 20000,
+			 NULL);
+	if (!result && !pattern_check(p.buf, 77, 0, 4096, &where, &wrong))
+		result = -EBADMSG;
+	report(!result, "COW what was written after registration is sent: %s", outcome(result));
+	ibv_dereg_mr(mr);
+close:
+	if (at != MAP_FAILED)
+		munmap(at, 4096);
+	pair_close(&p);
+}
+
 const struct test_case memory_cases[] = {
 	{ "C01", "keys last for more than 65536 registrations", c01_many_registrations },
 	{ "C10", "memory that is a mapped file registers, or says why not", c10_file_mappings },
 	{ "C20", "max_msg_sz is the limit", c20_longest_message },
 	{ "C21", "lengths beyond 31 and 32 bits", c21_long_sums },
+	{ "COW", "a region for reading follows the program's writes", cow_read_only_region },
 	{ "ZERO", "messages without a byte need no key", zero_any_key },
 	{ 0 },
 };
