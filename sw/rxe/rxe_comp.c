@@ -380,7 +380,8 @@ bool rxe_comp_ahead(const struct rxe_qp *qp, const struct rxe_pkt *pkt)
 	const struct rxe_sq *sq = &qp->sq;
 	u32 index;
 
-	if (rxe_psn_diff(pkt->psn, qp->req.una) <= 0)
+	if (rxe_psn_diff(pkt->psn, qp->req.una) <= 0 ||
+	    qp->req.rd_head == qp->req.rd_tail)
 		return false;
 	/* Is a READ before it without all of its answers? */
 	for (index = sq->tail; index != sq->next; index++) {

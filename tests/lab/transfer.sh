@@ -3,7 +3,7 @@
 #
 # Moves data with every stock tool and with bytecheck, in each CELL given:
 #
-#   tests/lab/transfer.sh [--what LIST] [--big] TOPOLOGY:GID:MTU:ABI...
+#   tests/lab/transfer.sh [--what LIST] [--big] [--brief] TOPOLOGY:GID:MTU:ABI...
 #
 #   TOPOLOGY  self     [va rxa]--.          one link, to itself
 #                          ^-----'
@@ -16,13 +16,16 @@
 #             nowrite (each write() command but POST_SEND is refused)
 #
 # LIST is any of bytecheck,pingpong,perftest (all). --big adds 64 MiB messages.
+# --brief: the latency tools take their largest message only. With -a they spend
+# half a second a size on finding out the processor's speed.
 . "$(dirname "$0")/lib.sh"
 
-what=bytecheck,pingpong,perftest big=()
+what=bytecheck,pingpong,perftest big=() brief=''
 while [ $# -gt 0 ]; do
 	case $1 in
 	--what) what=$2; shift 2 ;;
 	--big) big=(--big); shift ;;
+	--brief) brief=yes; shift ;;
 	*) break ;;
 	esac
 done
@@ -41,7 +44,7 @@ esac
 
 cell()
 {
-	local topo gid mtu abi_name name tool started=$SECONDS ib_mtu
+	local topo gid mtu abi_name name tool started=$SECONDS ib_mtu sizes
 	IFS=: read -r topo gid mtu abi_name <<<"$1"
 	name="$topo $gid $mtu $abi_name"
 	if ! ours && { [ "$topo" = two ] || [ "$topo" = netns ]; }; then
@@ -70,7 +73,11 @@ cell()
 	fi
 	for tool in ib_{send,write,read}_{bw,lat}; do
 		wants perftest || break
-		timed "$name: $tool -a" run_perftest "$tool" -a -n 5
+		case $brief:$tool in
+		yes:*_lat) sizes=(-s 8388608) ;;
+		*) sizes=(-a) ;;
+		esac
+		timed "$name: $tool ${sizes[*]}" run_perftest "$tool" "${sizes[@]}" -n 5
 	done
 	topology_down
 	note "$name took $((SECONDS - started)) s"
