@@ -16,8 +16,8 @@
 #             nowrite (each write() command but POST_SEND is refused)
 #
 # LIST is any of bytecheck,pingpong,perftest (all). --big adds 64 MiB messages.
-# --brief: the latency tools take their largest message only. With -a they spend
-# half a second a size on finding out the processor's speed.
+# --brief: the latency tools take one size only. With -a they spend half a second
+# a size on finding out the processor's speed.
 . "$(dirname "$0")/lib.sh"
 
 what=bytecheck,pingpong,perftest big=() brief=''
@@ -74,7 +74,7 @@ cell()
 	for tool in ib_{send,write,read}_{bw,lat}; do
 		wants perftest || break
 		case $brief:$tool in
-		yes:*_lat) sizes=(-s 8388608) ;;
+		yes:*_lat) sizes=(-s 65536) ;;
 		*) sizes=(-a) ;;
 		esac
 		timed "$name: $tool ${sizes[*]}" run_perftest "$tool" "${sizes[@]}" -n 5
