@@ -375,27 +375,6 @@ void rxe_comp_end(struct rxe_qp *qp)
 	qp->req.cursor_live = false;
 }
 
-bool rxe_comp_ahead(const struct rxe_qp *qp, const struct rxe_pkt *pkt)
-{
-	const struct rxe_sq *sq = &qp->sq;
-	u32 index;
-
-	if (rxe_psn_diff(pkt->psn, qp->req.una) <= 0 ||
-	    qp->req.rd_head == qp->req.rd_tail)
-		return false;
-	/* Is a READ before it without all of its answers? */
-	for (index = sq->tail; index != sq->next; index++) {
-		const struct rxe_swqe *wqe = rxe_sq_slot(sq, index);
-
-		if (!wqe->numbered ||
-		    rxe_psn_diff(pkt->psn, wqe->first_psn) <= 0)
-			return false;
-		if (rxe_wqe_is_read(wqe))
-			return true;
-	}
-	return false;
-}
-
 void rxe_comp_pkt(struct rxe_qp *qp, struct rxe_pkt *pkt)
 {
 	if (qp->state != IB_QPS_RTS && qp->state != IB_QPS_SQD)

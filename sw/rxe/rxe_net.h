@@ -95,8 +95,7 @@ struct rxe_rx_cb {
 	u32 off;
 	u32 len;
 	u32 seg_len;
-	u32 psn;	/* first one, and */
-	int cpu;	/* where it came in: rxe_early.c */
+	int cpu;	/* where it came in: rxe_run.h */
 };
 
 static inline struct rxe_rx_cb *rxe_rx_cb(struct sk_buff *skb)

@@ -21,11 +21,11 @@
 #include <linux/interrupt.h>
 #include <linux/refcount.h>
 #include <linux/skbuff.h>
+#include <linux/smp.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 #include "rxe.h"
 #include "rxe_cq.h"
-#include "rxe_early.h"
 #include "rxe_hdr.h"
 #include "rxe_mr.h"
 #include "rxe_net.h"
@@ -86,7 +86,7 @@ static inline struct rxe_swqe *rxe_sq_slot(const struct rxe_sq *sq, u32 index)
 enum rxe_todo {
 	RXE_TODO_TIMEOUT,	/* ACK timer ran out */
 	RXE_TODO_RNR,		/* RNR timer ran out */
-	RXE_TODO_EARLY,		/* what was overtaken did not come */
+	RXE_TODO_CALL,		/* another processor has been called */
 };
 
 /* Requester and completer. Runner's own. */
@@ -135,6 +135,7 @@ struct rxe_rd_job {
 struct rxe_resp {
 	u32 psn;		/* next one expected */
 	u32 msn;
+	int cpu;		/* where the last packet came in */
 	bool nak_sent;		/* for this gap or RNR; quiet until @psn comes */
 	bool single;		/* answers asked for again and again: no trains */
 	u8 again;		/* how often the READ at @again_psn was */
@@ -207,12 +208,9 @@ struct rxe_qp {
 	struct sk_buff_head rxq;
 	u32 rxq_bytes;
 	struct tasklet_struct tasklet;
+	call_single_data_t call;
 	struct hrtimer ack_timer;
 	struct hrtimer rnr_timer;
-	/* Packets that overtook others: rxe_early.c. */
-	struct rxe_early early_req;
-	struct rxe_early early_resp;
-	struct hrtimer early_timer;
 	/* Pages that trains are laid out in. */
 	struct page_frag tx_frag;
 

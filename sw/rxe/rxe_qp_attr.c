@@ -147,7 +147,8 @@ static void reset(struct rxe_qp *qp)
 	discard_recvs(qp);
 	rxe_req_reset(qp);
 	rxe_resp_reset(qp);
-	qp->todo = 0;
+	clear_bit(RXE_TODO_TIMEOUT, &qp->todo);
+	clear_bit(RXE_TODO_RNR, &qp->todo);
 	qp->dest_qpn = 0;
 	memset(&qp->attr, 0, sizeof(qp->attr));
 	qp->attr.cap = cap;

@@ -320,6 +320,12 @@ bool rxe_req_work(struct rxe_qp *qp, struct rxe_budget *b)
 	return false;
 }
 
+bool rxe_req_pending(struct rxe_qp *qp)
+{
+	return (qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD) &&
+	       !qp->req.wait_rnr && rxe_sq_fetch(qp);
+}
+
 void rxe_req_rewind(struct rxe_qp *qp, u32 psn)
 {
 	struct rxe_req *req = &qp->req;

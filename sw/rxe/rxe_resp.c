@@ -69,6 +69,11 @@ static void send_reply(struct rxe_qp *qp)
 	}
 }
 
+bool rxe_resp_pending(const struct rxe_qp *qp)
+{
+	return rxe_resp_reads_pending(qp) || qp->resp.reply_due;
+}
+
 bool rxe_resp_work(struct rxe_qp *qp, struct rxe_budget *b)
 {
 	if (qp->state < IB_QPS_RTR || qp->state == IB_QPS_ERR)
@@ -348,11 +353,6 @@ static void do_request(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 	/* READs are answered with their data. */
 	if (pkt->ack_req && !qp->resp.nak_sent && !(flags & RXE_OP_READ_REQ))
 		rxe_resp_reply(qp, RXE_AETH_ACK);
-}
-
-bool rxe_resp_ahead(const struct rxe_qp *qp, const struct rxe_pkt *pkt)
-{
-	return rxe_psn_diff(pkt->psn, qp->resp.psn) > 0;
 }
 
 void rxe_resp_pkt(struct rxe_qp *qp, struct rxe_pkt *pkt)

@@ -2,8 +2,10 @@
 /*
  * The runner of a QP, its timers and its queue of received packets.
  */
+#include <linux/cpumask.h>
 #include <linux/ktime.h>
 #include <linux/sched.h>
+#include <linux/smp.h>
 #include <linux/sched/signal.h>
 #include <linux/delay.h>
 #include <linux/slab.h>
@@ -33,8 +35,6 @@ void rxe_run_skb(struct rxe_qp *qp, struct sk_buff *skb)
 		u32 len = min(cb->len, cb->seg_len);
 
 		if (!rxe_pkt_parse(&pkt, skb, cb->off, len)) {
-			if (rxe_early_hold(qp, &pkt))
-				return;
 			if (pkt.op->flags & RXE_OP_RESPONSE)
 				rxe_comp_pkt(qp, &pkt);
 			else
@@ -46,70 +46,85 @@ void rxe_run_skb(struct rxe_qp *qp, struct sk_buff *skb)
 	consume_skb(skb);
 }
 
-static struct sk_buff *next_rx(struct rxe_qp *qp)
+/* Does the work of @cpu belong to this one? What has gone leaves it to all. */
+static bool here(int cpu)
+{
+	return cpu == smp_processor_id() || !cpu_online(cpu);
+}
+
+/* The next packet that came in here; @cpu: where else one waits. */
+static struct sk_buff *next_rx(struct rxe_qp *qp, int *cpu)
 {
 	struct sk_buff *skb;
 
 	spin_lock(&qp->rxq.lock);
-	skb = __skb_dequeue(&qp->rxq);
-	if (skb)
+	skb = skb_peek(&qp->rxq);
+	if (skb && !here(rxe_rx_cb(skb)->cpu)) {
+		*cpu = rxe_rx_cb(skb)->cpu;
+		skb = NULL;
+	}
+	if (skb) {
+		__skb_unlink(skb, &qp->rxq);
 		qp->rxq_bytes -= skb->truesize;
+	}
 	spin_unlock(&qp->rxq.lock);
 	return skb;
 }
 
 /* Handle received packets; true: the budget ended it. */
-static bool run_rx(struct rxe_qp *qp, bool *any)
+static bool run_rx(struct rxe_qp *qp, int *cpu)
 {
 	int bytes = RXE_RUN_BYTES;
 	struct sk_buff *skb;
 
-	*any = false;
 	while (bytes > 0 && !skb_queue_empty_lockless(&qp->rxq)) {
-		skb = next_rx(qp);
+		skb = next_rx(qp, cpu);
 		if (!skb)
 			break;
 		bytes -= skb->len;
-		*any = true;
+		qp->resp.cpu = smp_processor_id();
 		rxe_run_skb(qp, skb);
-		rxe_early_release(qp);
 	}
 	rxe_comp_end(qp);
 	rxe_resp_end(qp);
 	return bytes <= 0 && !skb_queue_empty_lockless(&qp->rxq);
 }
 
-/*
- * Packets that leave from two processors may overtake each other: lo, veth and
- * devices of many queues have one for each.  So while requests are on their
- * way, others follow from where the last one left, or where an answer came in;
- * elsewhere they wait for the next answer, which has been asked for.
- */
-static bool may_send_here(const struct rxe_qp *qp, bool answered)
+/* Answers leave from where packets come in. */
+static bool run_resp(struct rxe_qp *qp, struct rxe_budget *b, int *cpu)
 {
-	return answered || qp->req.una == qp->req.psn ||
-	       smp_processor_id() == qp->req.tx_cpu;
+	if (here(qp->resp.cpu))
+		return rxe_resp_work(qp, b);
+	if (rxe_resp_pending(qp))
+		*cpu = qp->resp.cpu;
+	return false;
 }
 
-/* One pass; true when the budget ended it. */
-static bool run_pass(struct rxe_qp *qp)
+/* Requests leave from one processor while any is on its way. */
+static bool run_req(struct rxe_qp *qp, struct rxe_budget *b, int *cpu)
+{
+	if (qp->req.una == qp->req.psn || here(qp->req.tx_cpu))
+		return rxe_req_work(qp, b);
+	if (rxe_req_pending(qp))
+		*cpu = qp->req.tx_cpu;
+	return false;
+}
+
+/* One pass; true when the budget ended it. @cpu: who has to do the rest. */
+static bool run_pass(struct rxe_qp *qp, int *cpu)
 {
 	/* Neither side starves the other. */
 	struct rxe_budget req = { RXE_RUN_BYTES, RXE_RUN_WQES };
 	struct rxe_budget resp = req;
-	bool answered;
-	bool more = run_rx(qp, &answered);
+	bool more = run_rx(qp, cpu);
 
-	if (test_and_clear_bit(RXE_TODO_EARLY, &qp->todo))
-		rxe_early_expire(qp);
 	if (test_and_clear_bit(RXE_TODO_TIMEOUT, &qp->todo))
 		rxe_comp_timeout(qp);
 	if (test_and_clear_bit(RXE_TODO_RNR, &qp->todo))
 		rxe_comp_rnr_timer(qp);
 
-	more |= rxe_resp_work(qp, &resp);
-	if (may_send_here(qp, answered))
-		more |= rxe_req_work(qp, &req);
+	more |= run_resp(qp, &resp, cpu);
+	more |= run_req(qp, &req, cpu);
 	if (qp->state == IB_QPS_ERR) {
 		more |= rxe_req_flush(qp, &req);
 		more |= rxe_resp_flush(qp, &resp);
@@ -117,7 +132,32 @@ static bool run_pass(struct rxe_qp *qp)
 	return more;
 }
 
-bool rxe_run(struct rxe_qp *qp)
+/* Run @qp on processor @cpu. The call has a reference of its own. */
+static void run_on(struct rxe_qp *qp, int cpu)
+{
+	if (test_and_set_bit(RXE_TODO_CALL, &qp->todo))
+		return;
+	rxe_qp_hold(qp);
+	if (!smp_call_function_single_async(cpu, &qp->call))
+		return;
+	/* It has just gone: its work is anybody's. */
+	clear_bit(RXE_TODO_CALL, &qp->todo);
+	tasklet_schedule(&qp->tasklet);
+	rxe_qp_put(qp);
+}
+
+static void called(void *data)
+{
+	struct rxe_qp *qp = data;
+
+	/* Who calls from now on is heard by the tasklet, or calls again. */
+	clear_bit(RXE_TODO_CALL, &qp->todo);
+	tasklet_schedule(&qp->tasklet);
+	rxe_qp_put(qp);
+}
+
+/* As rxe_run(). @cpu: who has to do what is not for this processor. */
+static bool run_here(struct rxe_qp *qp, int *cpu)
 {
 	int passes = 0;
 
@@ -131,12 +171,24 @@ bool rxe_run(struct rxe_qp *qp)
 		}
 		atomic_set(&qp->run, RUN_BUSY);
 		smp_mb();	/* RUN_BUSY before looking for work */
-		if (run_pass(qp) || ++passes == RXE_RUN_PASSES) {
+		*cpu = nr_cpu_ids;
+		if (run_pass(qp, cpu) || ++passes == RXE_RUN_PASSES) {
 			atomic_set_release(&qp->run, RUN_IDLE);
 			return true;
 		}
 	} while (atomic_cmpxchg(&qp->run, RUN_BUSY, RUN_IDLE) != RUN_BUSY);
 	return false;
+}
+
+bool rxe_run(struct rxe_qp *qp)
+{
+	int cpu = nr_cpu_ids;
+	bool more = run_here(qp, &cpu);
+
+	/* Not before the runner's place is free, or it would find it taken. */
+	if (cpu < nr_cpu_ids)
+		run_on(qp, cpu);
+	return more;
 }
 
 void rxe_run_bh(struct rxe_qp *qp)
@@ -206,7 +258,6 @@ void rxe_run_purge(struct rxe_qp *qp)
 	qp->rxq_bytes = 0;
 	__skb_queue_purge(&qp->rxq);
 	spin_unlock_bh(&qp->rxq.lock);
-	rxe_early_purge(qp);
 }
 
 /* The runner is owned for ever: nothing arms a timer any more. */
@@ -218,7 +269,6 @@ void rxe_run_stop(struct rxe_qp *qp)
 	spin_unlock_bh(&qp->rxq.lock);
 	hrtimer_cancel(&qp->ack_timer);
 	hrtimer_cancel(&qp->rnr_timer);
-	hrtimer_cancel(&qp->early_timer);
 	tasklet_kill(&qp->tasklet);
 	rxe_run_purge(qp);
 	kfree(qp->resp.job);
@@ -247,15 +297,6 @@ static enum hrtimer_restart rnr_timer_fired(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-static enum hrtimer_restart early_timer_fired(struct hrtimer *timer)
-{
-	struct rxe_qp *qp = container_of(timer, struct rxe_qp, early_timer);
-
-	set_bit(RXE_TODO_EARLY, &qp->todo);
-	rxe_run_bh(qp);
-	return HRTIMER_NORESTART;
-}
-
 /*
  * Progress only moves the deadline; the timer that runs too early finds that
  * out and starts again (rxe_comp_timeout()).
@@ -276,7 +317,6 @@ void rxe_run_timers_off(struct rxe_qp *qp)
 	rxe_run_ack_timer_off(qp);
 	hrtimer_try_to_cancel(&qp->ack_timer);
 	hrtimer_try_to_cancel(&qp->rnr_timer);
-	hrtimer_try_to_cancel(&qp->early_timer);
 }
 
 void rxe_run_ack_timer_off(struct rxe_qp *qp)
@@ -290,25 +330,17 @@ void rxe_run_rnr_timer(struct rxe_qp *qp, u64 delay_ns)
 		      HRTIMER_MODE_REL_SOFT);
 }
 
-void rxe_run_early_timer(struct rxe_qp *qp, u64 delay_ns)
-{
-	hrtimer_start(&qp->early_timer, ns_to_ktime(delay_ns),
-		      HRTIMER_MODE_REL_SOFT);
-}
-
 void rxe_run_init(struct rxe_qp *qp)
 {
 	atomic_set(&qp->run, RUN_IDLE);
 	atomic_set(&qp->wanted, 0);
 	skb_queue_head_init(&qp->rxq);
 	tasklet_setup(&qp->tasklet, run_tasklet);
+	INIT_CSD(&qp->call, called, qp);
 	hrtimer_init(&qp->ack_timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	qp->ack_timer.function = ack_timer_fired;
 	hrtimer_init(&qp->rnr_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 	qp->rnr_timer.function = rnr_timer_fired;
-	hrtimer_init(&qp->early_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
-	qp->early_timer.function = early_timer_fired;
-	rxe_early_init(qp);
 	rxe_req_reset(qp);
 	rxe_resp_reset(qp);
 }

@@ -10,6 +10,13 @@
  * across the work, and nobody ever waits for a runner but those who change
  * attributes or destroy (rxe_run_own()).
  *
+ * Packets that leave from two processors may overtake each other: lo, veth and
+ * devices of many queues have a queue for each, and go-back-N takes what was
+ * overtaken for lost.  So requests leave from one processor as long as any is
+ * on its way, and packets are handled, and answered, where they came in: the
+ * peer, which does the same, moves only when it has all answers.  A runner on
+ * another processor leaves such work, and calls that one.
+ *
  * A run ends after RXE_RUN_BYTES or RXE_RUN_WQES.  A task then lets bottom
  * halves and others go first and goes on; all other contexts leave the rest to
  * the QP's tasklet.
@@ -68,12 +75,12 @@ void rxe_run_ack_timer_off(struct rxe_qp *qp);
 void rxe_run_timers_off(struct rxe_qp *qp);
 /* Not before @delay_ns: RXE_TODO_RNR. */
 void rxe_run_rnr_timer(struct rxe_qp *qp, u64 delay_ns);
-/* Not before @delay_ns: RXE_TODO_EARLY. */
-void rxe_run_early_timer(struct rxe_qp *qp, u64 delay_ns);
 
 /* rxe_req.c */
 /* Send what may be sent; true: the budget ended it. */
 bool rxe_req_work(struct rxe_qp *qp, struct rxe_budget *b);
+/* Is there something that could be sent, or will when an answer comes? */
+bool rxe_req_pending(struct rxe_qp *qp);
 /* Send again from @psn on. */
 void rxe_req_rewind(struct rxe_qp *qp, u32 psn);
 /* Complete all send WQEs with a flush error; true: the budget ended it. */
@@ -83,8 +90,6 @@ void rxe_req_reset(struct rxe_qp *qp);
 /* rxe_comp.c */
 struct rxe_pkt;
 struct rxe_swqe;
-/* Would @pkt tell of READ answers that are missing? */
-bool rxe_comp_ahead(const struct rxe_qp *qp, const struct rxe_pkt *pkt);
 void rxe_comp_pkt(struct rxe_qp *qp, struct rxe_pkt *pkt);
 void rxe_comp_timeout(struct rxe_qp *qp);
 void rxe_comp_rnr_timer(struct rxe_qp *qp);
@@ -98,12 +103,12 @@ void rxe_comp_end(struct rxe_qp *qp);
 void rxe_qp_to_err(struct rxe_qp *qp);
 
 /* rxe_resp.c */
-/* Is @pkt behind a gap? */
-bool rxe_resp_ahead(const struct rxe_qp *qp, const struct rxe_pkt *pkt);
 void rxe_resp_pkt(struct rxe_qp *qp, struct rxe_pkt *pkt);
 void rxe_resp_end(struct rxe_qp *qp);
 /* Answer READs, then what else is due; true: the budget ended it. */
 bool rxe_resp_work(struct rxe_qp *qp, struct rxe_budget *b);
+/* Is anything to be answered? */
+bool rxe_resp_pending(const struct rxe_qp *qp);
 bool rxe_resp_flush(struct rxe_qp *qp, struct rxe_budget *b);
 void rxe_resp_reset(struct rxe_qp *qp);
 

@@ -28,7 +28,6 @@ struct weather {
 	u32 twice;
 	u32 late;
 	u32 rnr;		/* receives that are not posted in time */
-	bool other_cpu;		/* what comes late came by another processor */
 };
 
 struct message {
@@ -189,18 +188,6 @@ static void check_sends(struct wire *w, struct side *s)
 	}
 }
 
-static void deliver(struct wire *w, struct sm *to, const struct sm_sent *sent,
-		    bool late)
-{
-	if (w->weather.other_cpu) {
-		int cpu = raw_smp_processor_id() + !late;
-
-		to->qp->early_req.cpu = cpu;
-		to->qp->early_resp.cpu = cpu;
-	}
-	sm_rx_data(to, sent->pkt, sent->data);
-}
-
 /* Carry what side @i sent to the other; false: there was nothing. */
 static bool carry(struct wire *w, int i)
 {
@@ -221,13 +208,13 @@ static bool carry(struct wire *w, int i)
 			w->late[i] = sent;
 			continue;
 		}
-		deliver(w, to, sent, false);
+		sm_rx_data(to, sent->pkt, sent->data);
 		if (happens(w, w->weather.twice))
-			deliver(w, to, sent, false);
+			sm_rx_data(to, sent->pkt, sent->data);
 		if (w->late[i] && happens(w, 300)) {
 			late = w->late[i];
 			w->late[i] = NULL;
-			deliver(w, to, late, true);
+			sm_rx_data(to, late->pkt, late->data);
 		}
 	}
 	/* Keep the records few. */
@@ -247,18 +234,11 @@ static void let_time_pass(struct wire *w)
 
 		if (late) {
 			w->late[i] = NULL;
-			deliver(w, s->peer, late, true);
+			sm_rx_data(s->peer, late->pkt, late->data);
 			return;
 		}
 		if (s->recv_posted < s->posted) {
 			post_recv(w, s);
-			return;
-		}
-		if (!skb_queue_empty(&s->me->qp->early_req.list) ||
-		    !skb_queue_empty(&s->me->qp->early_resp.list)) {
-			set_bit(RXE_TODO_EARLY, &s->me->qp->todo);
-			rxe_run_task(s->me->qp);
-			sm_settle(s->me);
 			return;
 		}
 		if (s->me->qp->req.wait_rnr) {
@@ -407,12 +387,6 @@ static void loss_late(struct kunit *test)
 	run_seeds(test, (struct weather){ .late = 50 }, SEEDS, MESSAGES);
 }
 
-static void loss_other_cpu(struct kunit *test)
-{
-	run_seeds(test, (struct weather){ .late = 50, .other_cpu = true }, SEEDS,
-		  MESSAGES);
-}
-
 static void loss_everything(struct kunit *test)
 {
 	struct weather weather = {
@@ -422,8 +396,6 @@ static void loss_everything(struct kunit *test)
 		.rnr = 500,
 	};
 
-	run_seeds(test, weather, SEEDS, MESSAGES);
-	weather.other_cpu = true;
 	run_seeds(test, weather, SEEDS, MESSAGES);
 }
 
@@ -439,7 +411,6 @@ static void loss_of_big_ones(struct kunit *test)
 		conf.mtu = seed & 2 ? IB_MTU_4096 : IB_MTU_1024;
 		conf.max_rd_atomic = seed;
 		conf.max_dest_rd_atomic = seed;
-		weather.other_cpu = seed == 3;
 		run_wire(test, weather, &conf, seed, 8, true);
 	}
 	memset(&weather, 0, sizeof(weather));
@@ -453,7 +424,6 @@ static struct kunit_case rxe_sm_loss_cases[] = {
 	KUNIT_CASE_SLOW(loss_much),
 	KUNIT_CASE_SLOW(loss_twice),
 	KUNIT_CASE_SLOW(loss_late),
-	KUNIT_CASE_SLOW(loss_other_cpu),
 	KUNIT_CASE_SLOW(loss_everything),
 	KUNIT_CASE_SLOW(loss_of_big_ones),
 	{}
