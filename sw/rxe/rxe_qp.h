@@ -137,8 +137,7 @@ struct rxe_resp {
 	u32 msn;
 	int cpu;		/* where the last packet came in */
 	bool nak_sent;		/* for this gap or RNR; quiet until @psn comes */
-	bool single;		/* answers asked for again and again: no trains */
-	u8 again;		/* how often the READ at @again_psn was */
+	u8 again;		/* how often the READ at @again_psn was asked for */
 	u32 again_psn;
 	bool comm_est;		/* the event has been given */
 	/* What goes out when the READs before it are answered. */

@@ -12,16 +12,11 @@
 #include "rxe_sq.h"
 #include "rxe_train.h"
 
-/* Opcode of a packet by its place in the message. */
-struct opcode_set {
-	u8 first, middle, last, only;
-};
-
 #define OPCODES(kind, last, only)                                              \
 	{ IB_OPCODE_RC_##kind##_FIRST, IB_OPCODE_RC_##kind##_MIDDLE,           \
 	  IB_OPCODE_RC_##kind##_##last, IB_OPCODE_RC_##kind##_##only }
 
-static const struct opcode_set wr_opcodes[] = {
+static const struct rxe_opcodes wr_opcodes[] = {
 	[IB_WR_SEND] = OPCODES(SEND, LAST, ONLY),
 	[IB_WR_SEND_WITH_IMM] = OPCODES(SEND, LAST_WITH_IMMEDIATE,
 					ONLY_WITH_IMMEDIATE),
@@ -33,19 +28,6 @@ static const struct opcode_set wr_opcodes[] = {
 static u32 wqe_packets(const struct rxe_qp *qp, const struct rxe_swqe *wqe)
 {
 	return max(DIV_ROUND_UP(wqe->length, qp->mtu), 1u);
-}
-
-/* Opcode and payload of packet @index of a SEND or WRITE. */
-static u8 packet_shape(const struct rxe_qp *qp, const struct rxe_swqe *wqe,
-		       u32 index, u32 *payload)
-{
-	const struct opcode_set *op = &wr_opcodes[wqe->opcode];
-	u32 last = rxe_psn_diff(wqe->last_psn, wqe->first_psn);
-
-	*payload = index == last ? wqe->length - index * qp->mtu : qp->mtu;
-	if (index == last)
-		return index ? op->last : op->only;
-	return index ? op->middle : op->first;
 }
 
 /* How many messages the responder counts in its MSN. */
@@ -119,30 +101,6 @@ static void sent_up_to(struct rxe_qp *qp, struct rxe_swqe *wqe, u32 psn,
 		rxe_run_ack_timer(qp, rxe_ack_timeout_ns(qp->attr.timeout));
 }
 
-/* The longest run of packets from @index on that makes one train. */
-static u32 plan_train(const struct rxe_qp *qp, const struct rxe_swqe *wqe,
-		      u32 index, u32 max, u32 *seg_len, u32 *bytes)
-{
-	u32 payload, n = 1;
-	u8 opcode = packet_shape(qp, wqe, index, &payload);
-
-	*seg_len = rxe_seg_len(opcode, payload);
-	*bytes = *seg_len;
-	while (n < max) {
-		u32 len;
-
-		opcode = packet_shape(qp, wqe, index + n, &payload);
-		len = rxe_seg_len(opcode, payload);
-		if (len > *seg_len)
-			break;
-		*bytes += len;
-		n++;
-		if (len < *seg_len)
-			break;
-	}
-	return n;
-}
-
 static void wqe_cursor(struct rxe_qp *qp, const struct rxe_swqe *wqe,
 		       struct rxe_cursor *c, u32 offset)
 {
@@ -154,14 +112,14 @@ static void wqe_cursor(struct rxe_qp *qp, const struct rxe_swqe *wqe,
 }
 
 static void fill_pkt(struct rxe_qp *qp, const struct rxe_swqe *wqe,
-		     u32 index, struct rxe_pkt *pkt)
+		     const struct rxe_msg *msg, u32 index, struct rxe_pkt *pkt)
 {
 	struct rxe_req *req = &qp->req;
 	u32 psn = rxe_psn_add(wqe->first_psn, index);
 	bool last = psn == wqe->last_psn;
 
 	memset(pkt, 0, sizeof(*pkt));
-	pkt->opcode = packet_shape(qp, wqe, index, &pkt->len);
+	pkt->opcode = rxe_msg_packet(msg, index, &pkt->len);
 	pkt->solicited = last && (wqe->flags & IB_SEND_SOLICITED);
 	pkt->ack_req = last || rxe_psn_diff(psn, req->max_psn) < 0;
 	pkt->pkey = RXE_DEFAULT_PKEY;
@@ -191,20 +149,24 @@ static bool send_message(struct rxe_qp *qp, struct rxe_swqe *wqe,
 	struct rxe_req *req = &qp->req;
 	u32 index = rxe_psn_diff(req->psn, wqe->first_psn);
 	u32 left = rxe_psn_diff(wqe->last_psn, req->psn) + 1;
+	struct rxe_msg msg = {
+		.opcodes = &wr_opcodes[wqe->opcode],
+		.length = wqe->length,
+		.packets = index + left,
+		.mtu = qp->mtu,
+	};
 	u32 max = min(left, window_room(qp));
 	bool probe = out_of_credit(qp, wqe);
-	u32 seg_len, bytes, payload, n, i;
+	u32 seg_len, bytes, n, i;
 	struct rxe_cursor from;
 	struct rxe_train t;
 	struct rxe_pkt pkt;
-	u8 opcode;
 
 	if (!max || (probe && req->psn != req->una))
 		return false;
-	opcode = packet_shape(qp, wqe, index, &payload);
-	seg_len = rxe_seg_len(opcode, payload);
+	rxe_train_plan(&msg, index, 1, &seg_len, &bytes);
 	max = min(max, rxe_train_max(qp, seg_len, req->single || probe));
-	n = plan_train(qp, wqe, index, max, &seg_len, &bytes);
+	n = rxe_train_plan(&msg, index, max, &seg_len, &bytes);
 	i = rxe_train_begin(&t, qp, seg_len, n, bytes);
 	if (!i) {
 		/* No memory is a lost train: the ACK timer brings it back. */
@@ -216,7 +178,7 @@ static bool send_message(struct rxe_qp *qp, struct rxe_swqe *wqe,
 	wqe_cursor(qp, wqe, &from, index * qp->mtu);
 	b->bytes -= bytes;
 	for (i = 0; i < n; i++) {
-		fill_pkt(qp, wqe, index + i, &pkt);
+		fill_pkt(qp, wqe, &msg, index + i, &pkt);
 		if (probe || (i == n - 1 && want_ack(qp, pkt.psn, b)))
 			pkt.ack_req = true;
 		if (rxe_train_add(&t, &pkt, &from)) {

@@ -339,7 +339,7 @@ static void do_request(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 	/* What was NAKed has come: the NAK need not go out any more. */
 	qp->resp.nak_sent = false;
 	qp->resp.reply = RXE_AETH_ACK;
-	qp->resp.single = false;
+	qp->resp.again = 0;
 	if ((flags & RXE_OP_SEND) && !(flags & RXE_OP_INV)) {
 		do_send(qp, pkt);
 	} else if (flags & RXE_OP_WRITE) {

@@ -5,6 +5,9 @@
 
 #include "rxe_qp.h"
 
+/* A READ asked for this often is answered without trains. */
+#define RXE_RD_SINGLE 3
+
 /* rxe_resp_read.c */
 /* A new READ request, in order. 0, or the NAK syndrome. */
 u8 rxe_resp_read(struct rxe_qp *qp, const struct rxe_pkt *pkt);

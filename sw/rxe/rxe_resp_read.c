@@ -10,6 +10,13 @@
 #include "rxe_resp.h"
 #include "rxe_train.h"
 
+static const struct rxe_opcodes answer_opcodes = {
+	IB_OPCODE_RC_RDMA_READ_RESPONSE_FIRST,
+	IB_OPCODE_RC_RDMA_READ_RESPONSE_MIDDLE,
+	IB_OPCODE_RC_RDMA_READ_RESPONSE_LAST,
+	IB_OPCODE_RC_RDMA_READ_RESPONSE_ONLY,
+};
+
 static struct rxe_rd_job *job_at(struct rxe_resp *resp, u32 index)
 {
 	return &resp->job[index & (roundup_pow_of_two(resp->job_size) - 1)];
@@ -101,8 +108,7 @@ void rxe_resp_read_again(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 	if (resp->again_psn != pkt->psn)
 		resp->again = 0;
 	resp->again_psn = pkt->psn;
-	resp->again = min(resp->again + 1, 3);
-	resp->single = resp->again == 3;
+	resp->again = min(resp->again + 1, RXE_RD_SINGLE);
 	for (i = resp->job_tail; i != resp->job_head; i++) {
 		struct rxe_rd_job *job = job_at(resp, i);
 
@@ -125,61 +131,27 @@ void rxe_resp_read_again(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 		add_job(qp, pkt, true);
 }
 
-/* Opcode and payload of the answer at @psn. */
-static u8 answer_shape(const struct rxe_qp *qp, const struct rxe_rd_job *job,
-		       u32 psn, u32 *payload)
-{
-	u32 offset = rxe_psn_diff(psn, job->first_psn) * qp->mtu;
-	bool last = rxe_psn_add(psn, 1) == job->end_psn;
-
-	*payload = last ? job->length - offset : qp->mtu;
-	if (psn == job->first_psn)
-		return last ? IB_OPCODE_RC_RDMA_READ_RESPONSE_ONLY :
-			      IB_OPCODE_RC_RDMA_READ_RESPONSE_FIRST;
-	return last ? IB_OPCODE_RC_RDMA_READ_RESPONSE_LAST :
-		      IB_OPCODE_RC_RDMA_READ_RESPONSE_MIDDLE;
-}
-
-static u32 plan_answers(const struct rxe_qp *qp, const struct rxe_rd_job *job,
-			u32 max, u32 *seg_len, u32 *bytes)
-{
-	u32 payload, n = 1;
-	u8 opcode = answer_shape(qp, job, job->psn, &payload);
-
-	*seg_len = rxe_seg_len(opcode, payload);
-	*bytes = *seg_len;
-	while (n < max) {
-		u32 len;
-
-		opcode = answer_shape(qp, job, rxe_psn_add(job->psn, n),
-				      &payload);
-		len = rxe_seg_len(opcode, payload);
-		if (len > *seg_len)
-			break;
-		*bytes += len;
-		n++;
-		if (len < *seg_len)
-			break;
-	}
-	return n;
-}
-
 /* Send the next train of @job; false: its memory has gone. */
 static bool answer(struct rxe_qp *qp, struct rxe_rd_job *job,
 		   struct rxe_budget *b)
 {
-	u32 left = rxe_psn_diff(job->end_psn, job->psn);
+	u32 index = rxe_psn_diff(job->psn, job->first_psn);
+	struct rxe_msg msg = {
+		.opcodes = &answer_opcodes,
+		.length = job->length,
+		.packets = rxe_psn_diff(job->end_psn, job->first_psn),
+		.mtu = qp->mtu,
+	};
 	struct ib_sge sge = { job->va, job->length, job->rkey };
-	u32 payload, seg_len, bytes, n, i;
+	u32 seg_len, bytes, n, i;
 	struct rxe_cursor from;
 	struct rxe_train t;
 	bool ok = true;
-	u8 opcode;
 
-	opcode = answer_shape(qp, job, job->psn, &payload);
-	seg_len = rxe_seg_len(opcode, payload);
-	n = min(left, rxe_train_max(qp, seg_len, qp->resp.single));
-	n = plan_answers(qp, job, n, &seg_len, &bytes);
+	rxe_train_plan(&msg, index, 1, &seg_len, &bytes);
+	n = min(msg.packets - index,
+		rxe_train_max(qp, seg_len, qp->resp.again == RXE_RD_SINGLE));
+	n = rxe_train_plan(&msg, index, n, &seg_len, &bytes);
 	b->bytes -= bytes;
 	i = rxe_train_begin(&t, qp, seg_len, n, bytes);
 	if (!i) {
@@ -190,7 +162,7 @@ static bool answer(struct rxe_qp *qp, struct rxe_rd_job *job,
 	}
 	n = i;
 	rxe_cursor_init(&from, qp->pd, &sge, 1, IB_ACCESS_REMOTE_READ,
-			rxe_psn_diff(job->psn, job->first_psn) * qp->mtu);
+			index * qp->mtu);
 	for (i = 0; i < n && ok; i++) {
 		struct rxe_pkt pkt = {
 			.pkey = RXE_DEFAULT_PKEY,
@@ -200,7 +172,7 @@ static bool answer(struct rxe_qp *qp, struct rxe_rd_job *job,
 			.msn = qp->resp.msn,
 		};
 
-		pkt.opcode = answer_shape(qp, job, job->psn, &pkt.len);
+		pkt.opcode = rxe_msg_packet(&msg, index + i, &pkt.len);
 		ok = !rxe_train_add(&t, &pkt, &from);
 		if (ok)
 			job->psn = rxe_psn_add(job->psn, 1);

@@ -22,6 +22,36 @@ u32 rxe_train_max(struct rxe_qp *qp, u32 seg_len, bool single)
 	return clamp(bytes / seg_len, 1u, segs);
 }
 
+u8 rxe_msg_packet(const struct rxe_msg *msg, u32 index, u32 *payload)
+{
+	const struct rxe_opcodes *op = msg->opcodes;
+	bool last = index + 1 == msg->packets;
+
+	*payload = last ? msg->length - index * msg->mtu : msg->mtu;
+	if (last)
+		return index ? op->last : op->only;
+	return index ? op->middle : op->first;
+}
+
+u32 rxe_train_plan(const struct rxe_msg *msg, u32 index, u32 max, u32 *seg_len,
+		   u32 *bytes)
+{
+	u32 payload, len, n = 0;
+	u8 opcode;
+
+	*bytes = 0;
+	do {
+		opcode = rxe_msg_packet(msg, index + n, &payload);
+		len = rxe_seg_len(opcode, payload);
+		if (!n)
+			*seg_len = len;
+		if (len > *seg_len)
+			break;
+		*bytes += len;
+	} while (++n < max && len == *seg_len);
+	return n;
+}
+
 /* Go to the next byte that was allocated. */
 static void train_next_piece(struct rxe_train *t)
 {

@@ -12,6 +12,28 @@
 
 #include "rxe_qp.h"
 
+/* Opcodes of a message's packets by their place in it. */
+struct rxe_opcodes {
+	u8 first, middle, last, only;
+};
+
+/**
+ * struct rxe_msg - a message as packets: a SEND, a WRITE, a READ's answers
+ * @opcodes: of its packets
+ * @length: bytes of payload
+ * @packets: how many packets they make; 1 or more
+ * @mtu: payload of each but the last
+ */
+struct rxe_msg {
+	const struct rxe_opcodes *opcodes;
+	u32 length;
+	u32 packets;
+	u32 mtu;
+};
+
+/* Opcode and payload of packet @index. */
+u8 rxe_msg_packet(const struct rxe_msg *msg, u32 index, u32 *payload);
+
 /**
  * struct rxe_train - a train that is being built
  * @seg_len: bytes of a packet from BTH to ICRC; the last may have fewer
@@ -41,6 +63,12 @@ static inline u32 rxe_seg_len(u8 opcode, u32 payload)
 
 /* How many packets of @seg_len bytes one train may have now: 1 or more. */
 u32 rxe_train_max(struct rxe_qp *qp, u32 seg_len, bool single);
+/*
+ * The longest run of packets of @msg from @index on that makes one train of at
+ * most @max: its first packet's length is @seg_len, that of all is @bytes.
+ */
+u32 rxe_train_plan(const struct rxe_msg *msg, u32 index, u32 max, u32 *seg_len,
+		   u32 *bytes);
 /*
  * Start a train of @segs packets, @bytes in all.
  * Return the number of packets there is memory for, 0 to @segs.
