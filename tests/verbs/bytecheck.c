@@ -26,7 +26,8 @@
 
 /* What the client decides for both; it travels as it is. */
 struct config {
-	uint64_t magic, qps, mtu, quick, one_way, largest, seed, rounds, timeout, retry_cnt;
+	uint64_t magic, qps, mtu, quick, one_way, no_fence, largest, seed, rounds, timeout,
+		 retry_cnt;
 	char only[40];
 };
 
@@ -170,6 +171,14 @@ static void group_sizes(struct plan *p, enum op op)
 			emit_both(p, (struct message){ .op = op, .size = list[i] * mtu + d });
 }
 
+/* Every pad, with every header: what one packet of a few words can be. */
+static void group_small(struct plan *p)
+{
+	for (unsigned int op = 0; op < OP_COUNT; op++)
+		for (unsigned int size = 0; size <= 67; size++)
+			emit_both(p, (struct message){ .op = op, .size = size });
+}
+
 static void group_sges(struct plan *p, enum op op)
 {
 	static const unsigned int counts[] = { 2, 3, 7, 31, 32 };
@@ -256,7 +265,7 @@ static void group_mixed(struct plan *p)
 		}
 		if (m.flags & MSG_INLINE)
 			m.pieces = 1 + (r >> 60) % 3;
-		if (((r >> 42) & 3) == 3)
+		if (((r >> 42) & 3) == 3 && !p->config->no_fence)
 			m.flags |= MSG_FENCE;
 		emit(p, m);
 	}
@@ -283,6 +292,10 @@ static void run_groups(struct plan *p)
 {
 	char name[64];
 
+	if (wanted(p, "small")) {
+		group_small(p);
+		group_end(p, "small");
+	}
 	for (unsigned int op = 0; op < OP_COUNT; op++) {
 		snprintf(name, sizeof(name), "sizes %s", op_name(op));
 		if (wanted(p, name)) {
@@ -500,6 +513,7 @@ static const char usage[] =
 	"  -m, --mtu BYTES       path MTU (the port's)\n"
 	"      --quick           fewer sizes\n"
 	"      --one-way         only the client sends\n"
+	"      --no-fence        no message waits for the READs before it\n"
 	"      --big             also messages of 64 MiB\n"
 	"      --largest BYTES   also messages of this size\n"
 	"      --rounds N        of mixed traffic (3)\n"
@@ -519,8 +533,8 @@ static uint64_t number(const char *text, uint64_t max)
 
 static void parse(int argc, char **argv)
 {
-	enum { SERVER = 256, CLIENT, LOOPBACK, LIMIT, PATIENCE, QUICK, ONE_WAY, LARGE, LARGEST,
-	       ROUNDS, SEED, TIMEOUT, RETRY, ONLY, HELP };
+	enum { SERVER = 256, CLIENT, LOOPBACK, LIMIT, PATIENCE, QUICK, ONE_WAY, NO_FENCE, LARGE,
+	       LARGEST, ROUNDS, SEED, TIMEOUT, RETRY, ONLY, HELP };
 	static const struct option names[] = {
 		{ "server", 0, NULL, SERVER }, { "client", 1, NULL, CLIENT },
 		{ "loopback", 0, NULL, LOOPBACK }, { "dev", 1, NULL, 'd' },
@@ -528,8 +542,8 @@ static void parse(int argc, char **argv)
 		{ "port", 1, NULL, 'p' }, { "events", 0, NULL, 'e' },
 		{ "limit", 1, NULL, LIMIT }, { "patience", 1, NULL, PATIENCE },
 		{ "qps", 1, NULL, 'q' }, { "mtu", 1, NULL, 'm' }, { "quick", 0, NULL, QUICK },
-		{ "one-way", 0, NULL, ONE_WAY }, { "big", 0, NULL, LARGE },
-		{ "largest", 1, NULL, LARGEST }, { "rounds", 1, NULL, ROUNDS },
+		{ "one-way", 0, NULL, ONE_WAY }, { "no-fence", 0, NULL, NO_FENCE },
+		{ "big", 0, NULL, LARGE }, { "largest", 1, NULL, LARGEST }, { "rounds", 1, NULL, ROUNDS },
 		{ "seed", 1, NULL, SEED }, { "timeout", 1, NULL, TIMEOUT },
 		{ "retry-cnt", 1, NULL, RETRY }, { "only", 1, NULL, ONLY },
 		{ "help", 0, NULL, HELP }, { 0 },
@@ -586,6 +600,9 @@ static void parse(int argc, char **argv)
 			break;
 		case ONE_WAY:
 			c->one_way = 1;
+			break;
+		case NO_FENCE:
+			c->no_fence = 1;
 			break;
 		case LARGE:
 			c->largest = BIG;
