@@ -201,6 +201,7 @@ cleanup_all() { topology_down; }
 #   self   one link that talks to itself
 #   two    two links in one namespace, on the two ends of a veth pair
 #   netns  a namespace at either end of a veth pair, a link in each
+#   raw    the same, without a link at b
 #   peer   two machines
 #
 # topology_up NAME MTU
@@ -214,7 +215,7 @@ topology_up()
 	self | two)
 		ip link add va type veth peer name vb || return
 		;;
-	netns)
+	netns | raw)
 		a_at='ip netns exec nsa' b_at='ip netns exec nsb'
 		ip netns add nsa && ip netns add nsb &&
 			ip link add va netns nsa type veth peer name vb netns nsb || return
@@ -232,6 +233,7 @@ topology_up()
 	end_up a "$mtu" && end_up b "$mtu" && add_link a || return
 	case $topology in
 	self) b_dev=$a_dev b_net=$a_net b_v4=$a_v4 b_v6=$a_v6 ;;
+	raw) b_dev='' ;;
 	*) add_link b ;;
 	esac
 }
@@ -256,13 +258,24 @@ topology_down()
 	links=()
 	case ${topology:-} in
 	self | two) ip link del va ;;
-	netns) ip netns del nsa; ip netns del nsb ;;
+	netns | raw) ip netns del nsa; ip netns del nsb ;;
 	peer)
 		at a ip link set "$a_net" mtu 1500
 		at b ip link set "$b_net" mtu 1500
 		;;
 	esac 2>/dev/null
 	topology=''
+}
+
+# swap_ends: a is what b was; the server of a transfer is always b
+swap_ends()
+{
+	local what one
+	for what in at dev net v4 v6; do
+		one=$(of a $what)
+		printf -v "a_$what" %s "$(of b $what)"
+		printf -v "b_$what" %s "$one"
+	done
 }
 
 # ------------------------------------------------------------------ transfers
