@@ -120,6 +120,16 @@ ours_only()
 	return 1
 }
 
+# module_file NAME: where the module that runs in this kernel was built
+module_file()
+{
+	local dir
+	for dir in "$TOP/build/$(uname -r)" "$TOP/build/um"; do
+		[ ! -e "$dir/$1.ko" ] || { echo "$dir/$1.ko"; return; }
+	done
+	return 1
+}
+
 # ------------------------------------------------------------------ waiting
 
 # eventually SECONDS COMMAND...: until it succeeds; false when it never does

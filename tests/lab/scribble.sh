@@ -1,0 +1,104 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+#
+# A program that scribbles on every queue it shares with the kernel, beside
+# programs that mean well and whose bytes are checked all the time.
+#
+#   ( va rxa )---------( vb rxb )   a namespace at either end of a veth pair
+#        ^  ^               ^
+#        |  '-- bytecheck --'       one pair between the two links,
+#        '----- bytecheck           one pair of rxa with itself
+#   scribble: liars on rxa, their honest peers on rxa or rxb
+#
+#   tests/lab/scribble.sh [--seconds N] [--seed N]     20 s
+. "$(dirname "$0")/lib.sh"
+
+seconds=20 seed=()
+while [ $# -gt 0 ]; do
+	case $1 in
+	--seconds) seconds=$2; shift 2 ;;
+	--seed) seed=(--seed "$2"); shift 2 ;;
+	--full) seconds=600; shift ;;
+	*) die "unknown option $1" ;;
+	esac
+done
+ours_only "queues that lie" || finish
+
+pinned() { awk '/^nr_foll_pin_acquired/ { n += $2 } /^nr_foll_pin_released/ { n -= $2 }
+	END { print n }' /proc/vmstat; }
+resources() { rdma res | sed -n 's/^[0-9]*: \(rx[ab]\):/\1/p'; }
+
+# honest NAME COMMAND...: over and over until told to stop; what it did is in
+# $TMP/NAME.log, and a line in $TMP/NAME for every time it went through
+honest()
+{
+	local name=$1 rounds=0
+	shift
+	while [ ! -e "$TMP/enough" ]; do
+		if ! "$@" >"$TMP/$name.log" 2>&1; then
+			cp "$TMP/$name.log" "$TMP/$name.bad"
+			echo "failed after $rounds good rounds" >"$TMP/$name.verdict"
+			return 1
+		fi
+		rounds=$((rounds + 1))
+		echo "$rounds" >"$TMP/$name.rounds"
+	done
+}
+between_links()
+{
+	at b "$VERBS/bytecheck" --server -d rxb -g "$b_gid" -p 18700 --limit 300 &
+	at a "$VERBS/bytecheck" --client "$b_v4" -d rxa -g "$a_gid" -p 18700 --quick --qps 4 \
+		--limit 300 && wait $!
+}
+on_itself()
+{
+	"$VERBS/bytecheck" --loopback -d rxa -g "$a_gid" --quick --qps 2 --events --limit 300
+}
+honest_verdict()
+{
+	local name=$1 pid=$2
+	wait "$pid"
+	verdict $? "byte checks $3 pass all the time: $(cat "$TMP/$name.rounds" 2>/dev/null) rounds" ||
+		{ cat "$TMP/$name.verdict"; show "$TMP/$name.bad"; }
+}
+
+before=$(pinned)
+topology_up netns 4200 || die "links in two namespaces"
+transfers_ready v4 || die "GIDs"
+resources >"$TMP/res.before"
+
+honest links between_links &
+links_pid=$!
+honest itself on_itself &
+itself_pid=$!
+half=$(((seconds + 1) / 2))
+for peer in rxb rxa; do
+	gid=$a_gid
+	[ $peer = rxa ] || gid=$b_gid
+	note "liars on rxa, peers on $peer"
+	pass_on "$VERBS/scribble" -d rxa -g "$a_gid" -D $peer -G "$gid" \
+		--seconds "$half" --random "${seed[@]}"
+done
+pass_on "$VERBS/scribble" -d rxa -g "$a_gid" --lies
+touch "$TMP/enough"
+honest_verdict links $links_pid "between two links"
+honest_verdict itself $itself_pid "of a link with itself"
+
+as_before() { resources | cmp -s - "$TMP/res.before"; }
+eventually 20 as_before
+verdict $? "all objects are gone" || { cat "$TMP/res.before"; resources; } | sed 's/^/#   /'
+no_more_pinned() { [ "$(pinned)" = "$before" ]; }
+if [ -z "$before" ]; then
+	skip "no counts of pinned pages" "no page stays pinned"
+else
+	eventually 20 no_more_pinned
+	verdict $? "no page stays pinned: $(pinned), $before before"
+fi
+topology_down
+check "the three modules can go" rmmod rdma_rxe ib_uverbs ib_core
+for module in ib_core ib_uverbs rdma_rxe; do
+	check "and come again: $module" insmod "$(module_file $module)"
+done
+topology_up self 1500 && transfers_ready v4 && run_pingpong
+verdict $? "and work" || show_both
+finish
