@@ -408,7 +408,10 @@ void rxe_comp_timeout(struct rxe_qp *qp)
 		return;
 	}
 	rxe_run_ack_timer_off(qp);
-	if (req->wait_rnr || req->una == req->max_psn || !wqe_known(&qp->sq))
+	if (req->wait_rnr || !wqe_known(&qp->sq))
+		return;
+	/* Nothing is under way, nor was it kept from being so. */
+	if (req->una == req->max_psn && !qp->pause.refused)
 		return;
 	rxe_count(qp->rxe, RXE_CNT_TIMEOUT);
 	if (!req->retries_left) {

@@ -29,6 +29,7 @@
 #include "rxe_hdr.h"
 #include "rxe_mr.h"
 #include "rxe_net.h"
+#include "rxe_pause.h"
 #include "rxe_rq.h"
 #include "rxe_run.h"
 
@@ -210,6 +211,8 @@ struct rxe_qp {
 	call_single_data_t call;
 	struct hrtimer ack_timer;
 	struct hrtimer rnr_timer;
+	/* No room in the network's queue: rxe_pause.c. */
+	struct rxe_pause pause;
 	/* Pages that trains are laid out in. */
 	struct page_frag tx_frag;
 

@@ -84,21 +84,27 @@ static bool wqe_begun(const struct rxe_qp *qp, const struct rxe_swqe *wqe)
 	return wqe->numbered && qp->req.max_psn != wqe->first_psn;
 }
 
+/* An answer is to come, to what was sent or to what should have been. */
+static void await_answer(struct rxe_qp *qp)
+{
+	qp->req.tx_cpu = smp_processor_id();
+	if (!qp->req.ack_deadline && qp->attr.timeout)
+		rxe_run_ack_timer(qp, rxe_ack_timeout_ns(qp->attr.timeout));
+}
+
 static void sent_up_to(struct rxe_qp *qp, struct rxe_swqe *wqe, u32 psn,
 		       struct rxe_budget *b)
 {
 	struct rxe_req *req = &qp->req;
 
 	req->psn = psn;
-	req->tx_cpu = smp_processor_id();
 	if (rxe_psn_diff(psn, req->max_psn) > 0)
 		req->max_psn = psn;
 	if (rxe_psn_diff(psn, wqe->last_psn) > 0) {
 		qp->sq.next++;
 		b->wqes--;
 	}
-	if (!req->ack_deadline && qp->attr.timeout)
-		rxe_run_ack_timer(qp, rxe_ack_timeout_ns(qp->attr.timeout));
+	await_answer(qp);
 }
 
 static void wqe_cursor(struct rxe_qp *qp, const struct rxe_swqe *wqe,
@@ -187,7 +193,10 @@ static bool send_message(struct rxe_qp *qp, struct rxe_swqe *wqe,
 		}
 	}
 	rxe_cursor_end(&from);
-	rxe_train_send(&t);
+	if (rxe_train_send(&t) == -ENOBUFS) {
+		await_answer(qp);
+		return false;
+	}
 	/* A WQE that cannot be read stays the next one, and fails as such. */
 	if (i)
 		sent_up_to(qp, wqe, rxe_psn_add(req->psn, i), b);
@@ -219,7 +228,10 @@ static bool send_read(struct rxe_qp *qp, struct rxe_swqe *wqe,
 	}
 	if (req->rd_head - req->rd_tail >= qp->attr.max_rd_atomic)
 		return false;
-	rxe_send_one(qp, &pkt);
+	if (rxe_send_one(qp, &pkt) == -ENOBUFS) {
+		await_answer(qp);
+		return false;
+	}
 	req->rd_end[req->rd_head++ % RXE_MAX_RD_ATOMIC] =
 		rxe_psn_add(wqe->first_psn, end);
 	req->rd_pkts += end - index;
@@ -256,7 +268,8 @@ bool rxe_req_work(struct rxe_qp *qp, struct rxe_budget *b)
 
 	if (qp->state != IB_QPS_RTS && qp->state != IB_QPS_SQD)
 		return false;
-	while (!qp->req.wait_rnr && (wqe = rxe_sq_fetch(qp))) {
+	while (!qp->req.wait_rnr && !rxe_paused(qp) &&
+	       (wqe = rxe_sq_fetch(qp))) {
 		bool sent;
 
 		if (!may_begin(qp, wqe))
@@ -285,7 +298,7 @@ bool rxe_req_work(struct rxe_qp *qp, struct rxe_budget *b)
 bool rxe_req_pending(struct rxe_qp *qp)
 {
 	return (qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD) &&
-	       !qp->req.wait_rnr && rxe_sq_fetch(qp);
+	       !qp->req.wait_rnr && !rxe_paused(qp) && rxe_sq_fetch(qp);
 }
 
 void rxe_req_rewind(struct rxe_qp *qp, u32 psn)

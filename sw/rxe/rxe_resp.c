@@ -60,8 +60,10 @@ static void send_reply(struct rxe_qp *qp)
 		.msn = resp->msn,
 	};
 
+	/* An ACK or NAK for which there is no room goes out later. */
+	if (rxe_send_one(qp, &pkt) == -ENOBUFS && !resp->fatal)
+		return;
 	resp->reply_due = false;
-	rxe_send_one(qp, &pkt);
 	if (resp->fatal) {
 		rxe_qp_to_err(qp);
 		rxe_qp_event(qp, resp->fatal - 1);
@@ -71,7 +73,8 @@ static void send_reply(struct rxe_qp *qp)
 
 bool rxe_resp_pending(const struct rxe_qp *qp)
 {
-	return rxe_resp_reads_pending(qp) || qp->resp.reply_due;
+	return (rxe_resp_reads_pending(qp) || qp->resp.reply_due) &&
+	       !rxe_paused(qp);
 }
 
 bool rxe_resp_work(struct rxe_qp *qp, struct rxe_budget *b)
@@ -80,7 +83,8 @@ bool rxe_resp_work(struct rxe_qp *qp, struct rxe_budget *b)
 		return false;
 	if (rxe_resp_reads_pending(qp) && rxe_resp_read_work(qp, b))
 		return true;
-	if (qp->resp.reply_due)
+	if (qp->resp.reply_due && !rxe_resp_reads_pending(qp) &&
+	    !rxe_paused(qp))
 		send_reply(qp);
 	return false;
 }

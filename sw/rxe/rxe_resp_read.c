@@ -144,6 +144,7 @@ static bool answer(struct rxe_qp *qp, struct rxe_rd_job *job,
 	};
 	struct ib_sge sge = { job->va, job->length, job->rkey };
 	u32 seg_len, bytes, n, i;
+	const u32 began = job->psn;
 	struct rxe_cursor from;
 	struct rxe_train t;
 	bool ok = true;
@@ -178,7 +179,10 @@ static bool answer(struct rxe_qp *qp, struct rxe_rd_job *job,
 			job->psn = rxe_psn_add(job->psn, 1);
 	}
 	rxe_cursor_end(&from);
-	rxe_train_send(&t);
+	if (rxe_train_send(&t) == -ENOBUFS) {
+		job->psn = began;
+		return true;
+	}
 	return ok;
 }
 
@@ -199,6 +203,8 @@ bool rxe_resp_read_work(struct rxe_qp *qp, struct rxe_budget *b)
 	while (rxe_resp_reads_pending(qp)) {
 		struct rxe_rd_job *job = job_at(resp, resp->job_tail);
 
+		if (rxe_paused(qp))
+			return false;
 		if (!rxe_budget_left(b))
 			return true;
 		if (!answer(qp, job, b)) {

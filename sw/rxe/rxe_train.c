@@ -16,7 +16,7 @@ u32 rxe_train_max(struct rxe_qp *qp, u32 seg_len, bool single)
 {
 	u32 bytes, segs;
 
-	if (!qp->rxe->trains || single)
+	if (!qp->rxe->trains || single || qp->pause.singles)
 		return 1;
 	rxe_flow_limits(&qp->flow, &bytes, &segs);
 	return clamp(bytes / seg_len, 1u, segs);
@@ -209,21 +209,24 @@ int rxe_train_add(struct rxe_train *t, struct rxe_pkt *pkt,
 	return 0;
 }
 
-void rxe_train_send(struct rxe_train *t)
+int rxe_train_send(struct rxe_train *t)
 {
 	struct rxe_qp *qp = t->qp;
+	int err;
 
 	if (!t->segs) {
 		rxe_train_drop(t);
-		return;
+		return 0;
 	}
 	/* Cut what was allocated for packets that did not come. */
 	if (t->room && pskb_trim(t->skb, t->skb->len - t->room)) {
 		rxe_train_drop(t);
-		return;
+		return -ENOMEM;
 	}
 	qp->flow.ip_id += t->segs;
-	rxe_flow_xmit(&qp->flow, t->skb, t->seg_len, t->segs, t->ip_id);
+	err = rxe_flow_xmit(&qp->flow, t->skb, t->seg_len, t->segs, t->ip_id);
+	rxe_pause_told(qp, err, t->segs);
+	return err;
 }
 
 void rxe_train_drop(struct rxe_train *t)
@@ -231,16 +234,17 @@ void rxe_train_drop(struct rxe_train *t)
 	kfree_skb(t->skb);
 }
 
-void rxe_send_one(struct rxe_qp *qp, struct rxe_pkt *pkt)
+int rxe_send_one(struct rxe_qp *qp, struct rxe_pkt *pkt)
 {
 	struct rxe_train t;
 	u32 len = rxe_seg_len(pkt->opcode, 0);
 
 	pkt->len = 0;
 	if (!rxe_train_begin(&t, qp, len, 1, len))
-		return;
-	if (rxe_train_add(&t, pkt, NULL))
+		return -ENOMEM;
+	if (rxe_train_add(&t, pkt, NULL)) {
 		rxe_train_drop(&t);
-	else
-		rxe_train_send(&t);
+		return -EFAULT;
+	}
+	return rxe_train_send(&t);
 }

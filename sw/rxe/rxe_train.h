@@ -81,11 +81,14 @@ u32 rxe_train_begin(struct rxe_train *t, struct rxe_qp *qp, u32 seg_len,
  */
 int rxe_train_add(struct rxe_train *t, struct rxe_pkt *pkt,
 		  struct rxe_cursor *from);
-/* Send what was laid out. */
-void rxe_train_send(struct rxe_train *t);
+/*
+ * Send what was laid out.
+ * -ENOBUFS: there was no room; nothing was sent, and the QP pauses.
+ */
+int rxe_train_send(struct rxe_train *t);
 void rxe_train_drop(struct rxe_train *t);
 
-/* A packet without payload: READ request, ACK. */
-void rxe_send_one(struct rxe_qp *qp, struct rxe_pkt *pkt);
+/* A packet without payload: READ request, ACK. As rxe_train_send(). */
+int rxe_send_one(struct rxe_qp *qp, struct rxe_pkt *pkt);
 
 #endif

@@ -477,6 +477,14 @@ void sm_ack_timeout(struct sm *sm)
 	sm_settle(sm);
 }
 
+void sm_pause_over(struct sm *sm)
+{
+	while (rxe_paused(sm->qp))
+		usleep_range(100, 200);
+	rxe_run_task(sm->qp);
+	sm_settle(sm);
+}
+
 void sm_rnr_timeout(struct sm *sm)
 {
 	struct rxe_qp *qp = sm->qp;

@@ -129,6 +129,8 @@ int sm_post_recv(struct sm *sm, u64 wr_id, u32 off, u32 len);
 /* The ACK timer runs out, or the pause after an RNR NAK is over: now. */
 void sm_ack_timeout(struct sm *sm);
 void sm_rnr_timeout(struct sm *sm);
+/* So is the pause after the network had no room; waits for it. */
+void sm_pause_over(struct sm *sm);
 
 /* ---- out ---- */
 

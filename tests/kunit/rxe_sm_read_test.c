@@ -342,6 +342,28 @@ static void read_region_goes(struct kunit *test)
 }
 
 /* Answers in trains, and one by one where the link says so. */
+/* Without room for an answer it, and what is behind it, waits. */
+static void read_waits_for_room(struct kunit *test)
+{
+	struct sm *sm = sm_start(test);
+
+	sm_post_recv(sm, 1, 3 * MTU, 64);
+	sm->xmit_answer = NET_XMIT_DROP;
+	read(sm, PSN, 0, 2 * MTU + 4);
+	send(sm, PSN + 3);
+	sm_expect_none(sm);
+	sm_expect_recv_wc(sm, 1, IB_WC_SUCCESS);
+	sm->xmit_answer = 0;
+	sm_pause_over(sm);
+	sm_expect_data(sm, FIRST, PSN, 0, MTU, false);
+	sm_expect_data(sm, MIDDLE, PSN + 1, MTU, MTU, false);
+	sm_expect_data(sm, LAST, PSN + 2, 2 * MTU, 4, false);
+	sm_expect_ack(sm, PSN + 3, 2);
+	KUNIT_EXPECT_EQ(test, sm->trains, 4);
+	KUNIT_EXPECT_GT(test, sm_counted(sm, RXE_CNT_TX_PAUSE), 0);
+	sm_end(sm);
+}
+
 static void read_trains(struct kunit *test)
 {
 	int trains;
@@ -375,6 +397,7 @@ static struct kunit_case rxe_sm_read_cases[] = {
 	KUNIT_CASE(read_none_agreed),
 	KUNIT_CASE(read_late_answers_cost_nothing),
 	KUNIT_CASE(read_region_goes),
+	KUNIT_CASE(read_waits_for_room),
 	KUNIT_CASE(read_trains),
 	{}
 };

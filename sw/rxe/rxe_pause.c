@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/*
+ * Waiting for room in a queue of this machine: rxe_pause.h says how.
+ */
+#include <linux/ktime.h>
+#include "rxe_qp.h"
+
+static enum hrtimer_restart pause_over(struct hrtimer *timer)
+{
+	struct rxe_pause *p = container_of(timer, struct rxe_pause, timer);
+
+	rxe_run_bh(container_of(p, struct rxe_qp, pause));
+	return HRTIMER_NORESTART;
+}
+
+/* Pinned: requests that follow each other leave from one processor. */
+void rxe_pause_init(struct rxe_qp *qp)
+{
+	hrtimer_init(&qp->pause.timer, CLOCK_MONOTONIC,
+		     HRTIMER_MODE_ABS_PINNED_SOFT);
+	qp->pause.timer.function = pause_over;
+	rxe_pause_reset(qp);
+}
+
+void rxe_pause_reset(struct rxe_qp *qp)
+{
+	hrtimer_try_to_cancel(&qp->pause.timer);
+	qp->pause.refused = 0;
+	qp->pause.singles = 0;
+}
+
+void rxe_pause_stop(struct rxe_qp *qp)
+{
+	hrtimer_cancel(&qp->pause.timer);
+}
+
+static void begin(struct rxe_qp *qp)
+{
+	struct rxe_pause *p = &qp->pause;
+	u64 delay = RXE_PAUSE_NS << min_t(u8, p->refused, RXE_PAUSE_DOUBLINGS);
+
+	p->refused = min(p->refused + 1, 255);
+	p->singles = RXE_PAUSE_SINGLES;
+	p->until = ktime_add_ns(ktime_get(), delay);
+	rxe_count(qp->rxe, RXE_CNT_TX_PAUSE);
+	hrtimer_start(&p->timer, p->until, HRTIMER_MODE_ABS_PINNED_SOFT);
+}
+
+void rxe_pause_told(struct rxe_qp *qp, int err, u32 segs)
+{
+	struct rxe_pause *p = &qp->pause;
+
+	if (err == -ENOBUFS) {
+		begin(qp);
+		return;
+	}
+	p->refused = 0;
+	p->singles -= min_t(u32, p->singles, segs);
+}
+
+bool rxe_paused(const struct rxe_qp *qp)
+{
+	const struct rxe_pause *p = &qp->pause;
+
+	return p->refused && ktime_before(ktime_get(), p->until);
+}

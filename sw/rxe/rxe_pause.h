@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
+/*
+ * Back-pressure: a queue of this machine is full, and says so.
+ *
+ * A device's queue that has no room (NET_XMIT_DROP, -ENOBUFS here) tells at
+ * once that a train is lost.  Nothing behind it is of use to the peer, so the
+ * QP goes no further: requester and responder stay where the train began,
+ * nothing is counted as sent, and after a pause the QP tries the same again.
+ * So a queue that is full all the time, a shaper's, loses nothing and carries
+ * nothing twice, and no window has to be guessed.
+ *
+ * The pause is 1/4 ms and doubles while nothing gets through, to 2 ms: long
+ * enough to cost nothing, and short beside the time that a queue lasts and
+ * beside the turns that other QPs take at it.
+ *
+ * A queue that cuts trains itself (tbf) may take a train's first packets, drop
+ * the others and report success.  After a refusal packets go out one by one,
+ * and the answer to each is exact, until so many in a row have got through that
+ * the queue seems to have room again.
+ *
+ * The ACK timer goes on meanwhile: a queue that never has room is a network
+ * that loses everything, and the QP gives up as it would there.
+ *
+ * Lifetime: embedded in the QP, the runner's own.  The timer only runs the QP;
+ * it is cancelled when the runner has been stopped for good.
+ */
+#ifndef SOFTROCE_RXE_PAUSE_H
+#define SOFTROCE_RXE_PAUSE_H
+
+#include <linux/hrtimer.h>
+#include <linux/types.h>
+
+struct rxe_qp;
+
+#define RXE_PAUSE_NS (250 * NSEC_PER_USEC)
+#define RXE_PAUSE_DOUBLINGS 3
+#define RXE_PAUSE_SINGLES 256
+
+/**
+ * struct rxe_pause - waiting for room in a queue
+ * @timer: ends the pause
+ * @until: when that is
+ * @refused: times in a row that a train was refused; 0: the last one was not
+ * @singles: so many packets are still sent one by one
+ */
+struct rxe_pause {
+	struct hrtimer timer;
+	ktime_t until;
+	u8 refused;
+	u16 singles;
+};
+
+void rxe_pause_init(struct rxe_qp *qp);
+/* A new life of the QP. */
+void rxe_pause_reset(struct rxe_qp *qp);
+/* After rxe_run_stop(). */
+void rxe_pause_stop(struct rxe_qp *qp);
+/* The network's answer to a train of @segs packets. BH off. */
+void rxe_pause_told(struct rxe_qp *qp, int err, u32 segs);
+/* Nothing may be sent now. */
+bool rxe_paused(const struct rxe_qp *qp);
+
+#endif
