@@ -91,6 +91,7 @@ static void made_progress(struct rxe_qp *qp, u32 una)
 {
 	struct rxe_req *req = &qp->req;
 
+	rxe_req_acked(qp, rxe_psn_diff(una, req->una));
 	req->una = una;
 	req->retries_left = qp->attr.retry_cnt;
 	req->rnr_left = qp->attr.rnr_retry;
@@ -119,7 +120,7 @@ static void implied_nak(struct rxe_qp *qp)
 	req->gap_seen = true;
 	req->gap_psn = req->una;
 	rxe_count(qp->rxe, RXE_CNT_IMPLIED_NAK);
-	rxe_req_rewind(qp, req->una);
+	rxe_req_lost(qp, req->una);
 }
 
 /*
@@ -228,7 +229,7 @@ static void comp_seq_nak(struct rxe_qp *qp, struct rxe_pkt *pkt)
 	}
 	req->nak_seen = true;
 	req->nak_psn = pkt->psn;
-	rxe_req_rewind(qp, req->una);
+	rxe_req_lost(qp, req->una);
 }
 
 static void comp_fatal_nak(struct rxe_qp *qp, struct rxe_pkt *pkt)
@@ -426,7 +427,7 @@ void rxe_comp_timeout(struct rxe_qp *qp)
 		req->single = true;
 		rxe_count(qp->rxe, RXE_CNT_NO_TRAIN);
 	}
-	rxe_req_rewind(qp, req->una);
+	rxe_req_lost(qp, req->una);
 	rxe_run_ack_timer(qp, rxe_ack_timeout_ns(qp->attr.timeout) <<
 				      req->backoff);
 }

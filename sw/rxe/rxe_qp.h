@@ -95,6 +95,8 @@ struct rxe_req {
 	u32 psn;		/* next PSN to send */
 	u32 max_psn;		/* beyond the highest PSN ever sent */
 	u32 una;		/* oldest PSN without acknowledgment */
+	u32 window;		/* rxe_req.h */
+	u32 acked;		/* packets since it last changed */
 	u32 ssn;		/* of the next WQE to be numbered */
 	u32 lsn;		/* credit limit, with @credits_known */
 	bool credits_known;

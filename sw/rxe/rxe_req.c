@@ -57,7 +57,7 @@ static u32 window_room(const struct rxe_qp *qp)
 
 	/* What READs ask for is the responder's to send. */
 	used -= min(used, req->rd_pkts);
-	return used < RXE_WINDOW_PKTS ? RXE_WINDOW_PKTS - used : 0;
+	return used < req->window ? req->window - used : 0;
 }
 
 /*
@@ -145,7 +145,14 @@ static bool want_ack(const struct rxe_qp *qp, u32 psn,
 		     const struct rxe_budget *b)
 {
 	return !rxe_budget_left(b) ||
-	       rxe_psn_diff(psn, qp->req.una) > RXE_WINDOW_PKTS / 4;
+	       rxe_psn_diff(psn, qp->req.una) > qp->req.window / 4;
+}
+
+/* Can the network take the answers to one more READ of @pkts packets? */
+static bool reads_fit(const struct rxe_req *req, u32 pkts)
+{
+	return req->window == RXE_WINDOW_PKTS || !req->rd_pkts ||
+	       req->rd_pkts + pkts <= req->window;
 }
 
 /* Send the next train of a SEND or WRITE; false: not now. */
@@ -226,7 +233,8 @@ static bool send_read(struct rxe_qp *qp, struct rxe_swqe *wqe,
 		wqe->status = IB_WC_LOC_QP_OP_ERR;
 		return true;
 	}
-	if (req->rd_head - req->rd_tail >= qp->attr.max_rd_atomic)
+	if (req->rd_head - req->rd_tail >= qp->attr.max_rd_atomic ||
+	    !reads_fit(req, end - index))
 		return false;
 	if (rxe_send_one(qp, &pkt) == -ENOBUFS) {
 		await_answer(qp);
@@ -321,6 +329,24 @@ void rxe_req_rewind(struct rxe_qp *qp, u32 psn)
 	req->rd_pkts = 0;
 }
 
+void rxe_req_lost(struct rxe_qp *qp, u32 psn)
+{
+	qp->req.window = max(qp->req.window / 2, RXE_WINDOW_MIN);
+	qp->req.acked = 0;
+	rxe_req_rewind(qp, psn);
+}
+
+void rxe_req_acked(struct rxe_qp *qp, u32 pkts)
+{
+	struct rxe_req *req = &qp->req;
+
+	req->acked += pkts;
+	if (req->acked < 2 * req->window)
+		return;
+	req->acked = 0;
+	req->window = min(req->window + 1, RXE_WINDOW_PKTS);
+}
+
 bool rxe_req_flush(struct rxe_qp *qp, struct rxe_budget *b)
 {
 	struct rxe_sq *sq = &qp->sq;
@@ -339,4 +365,5 @@ void rxe_req_reset(struct rxe_qp *qp)
 {
 	memset(&qp->req, 0, sizeof(qp->req));
 	qp->req.ssn = 1;
+	qp->req.window = RXE_WINDOW_PKTS;
 }

@@ -5,10 +5,26 @@
 
 #include <linux/types.h>
 
-/* Request packets without acknowledgment. */
+struct rxe_qp;
+
+/*
+ * Request packets without acknowledgment: at most the first, not less than the
+ * second.  The window of a QP is halved each time something has to be sent
+ * again because it was lost, and grows by a packet with every two windows that
+ * are acknowledged: a queue in the network that is too short for the whole
+ * window is found, and after a loss little is sent that go-back-N has to throw
+ * away.  READs that are asked for at the same time share a window that has been
+ * reduced.
+ */
 #define RXE_WINDOW_PKTS 256
+#define RXE_WINDOW_MIN 4
 /* A READ is asked for in parts of this size, aligned from its start. */
 #define RXE_READ_BYTES (256 * 1024)
+
+/* rxe_req_rewind() for what the network lost: the window becomes smaller. */
+void rxe_req_lost(struct rxe_qp *qp, u32 psn);
+/* @pkts more were acknowledged: it may become larger. */
+void rxe_req_acked(struct rxe_qp *qp, u32 pkts);
 
 /**
  * rxe_ack_timeout_ns - the local ACK timeout (IBTA vol. 1, 9.9.2.1.1)

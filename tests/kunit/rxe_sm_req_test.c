@@ -218,6 +218,54 @@ static void req_window(struct kunit *test)
 	sm_end(sm);
 }
 
+/* Half of it after a loss; one more for two that are acknowledged. */
+static void req_window_after_loss(struct kunit *test)
+{
+	struct sm_conf conf = sm_defaults();
+	struct sm *sm;
+	int i;
+
+	conf.pages = 75;
+	sm = sm_make(test, &conf);
+	sm_post(sm, 1, IB_WR_SEND, 0, 300 * MTU, 0);
+	KUNIT_EXPECT_EQ(test, sm_num_sent(sm), 256);
+	sm_skip(sm);
+	sm_ack(sm, PSN + 10, 0x60, 0);
+	KUNIT_EXPECT_EQ(test, sm_num_sent(sm), 128);
+	sm_skip(sm);
+	sm_ack(sm, PSN + 137, UNLIMITED, 0);
+	KUNIT_EXPECT_EQ(test, sm_num_sent(sm), 128);
+	sm_skip(sm);
+	KUNIT_EXPECT_EQ(test, sm->qp->req.window, 128);
+	sm_ack(sm, PSN + 265, UNLIMITED, 0);
+	KUNIT_EXPECT_EQ(test, sm_num_sent(sm), 34);
+	sm_skip(sm);
+	KUNIT_EXPECT_EQ(test, sm->qp->req.window, 129);
+	/* It does not close. */
+	for (i = 0; i < 7; i++) {
+		sm_ack_timeout(sm);
+		sm_skip(sm);
+	}
+	KUNIT_EXPECT_EQ(test, sm->qp->req.window, RXE_WINDOW_MIN);
+	sm_ack(sm, PSN + 299, UNLIMITED, 1);
+	sm_expect_send_wc(sm, 1, IB_WC_SUCCESS);
+	sm_end(sm);
+}
+
+/* A window that a loss has made smaller is for READs, too. */
+static void req_reads_after_loss(struct kunit *test)
+{
+	struct sm *sm = sm_start(test);
+
+	sm->qp->req.window = 8;
+	sm_post(sm, 1, IB_WR_RDMA_READ, 0, 6 * MTU, 0);
+	sm_post(sm, 2, IB_WR_RDMA_READ, 0, 6 * MTU, 0);
+	sm_post(sm, 3, IB_WR_RDMA_READ, 0, 2 * MTU, 0);
+	sm_expect_read(sm, PSN, 0, 6 * MTU);
+	sm_expect_none(sm);
+	sm_end(sm);
+}
+
 /* READ answers take none of it, those that came least of all. */
 static void req_window_beside_reads(struct kunit *test)
 {
@@ -730,6 +778,8 @@ static struct kunit_case rxe_sm_req_cases[] = {
 	KUNIT_CASE(req_refuses_to_post),
 	KUNIT_CASE(req_not_before_rts),
 	KUNIT_CASE(req_window),
+	KUNIT_CASE(req_window_after_loss),
+	KUNIT_CASE(req_reads_after_loss),
 	KUNIT_CASE(req_window_beside_reads),
 	KUNIT_CASE(req_trains),
 	KUNIT_CASE(req_psn_wraps),
