@@ -196,6 +196,40 @@ print(":".join(raw[i:i + 4] for i in range(0, 32, 4)))' "$1"
 }
 have_gid() { gid_index "$1" "$2" >/dev/null; }
 
+# counters_mark: the zero of what counters_read finds
+counters_mark()
+{
+	local end
+	for end in a b; do
+		all_counters $end >"$TMP/mark.$end"
+	done
+}
+all_counters()
+{
+	# shellcheck disable=SC2016
+	at "$1" sh -c 'cd "/sys/class/infiniband/$1/ports/1/hw_counters" && grep . *' \
+		sh "$(of "$1" dev)"
+}
+counters_read()
+{
+	local end
+	for end in a b; do
+		all_counters $end | awk -F: -v mark="$TMP/mark.$end" '
+			BEGIN { while ((getline <mark) > 0) old[$1] = $2 }
+			$2 != old[$1] { print $1, $2 - old[$1] }' >"$TMP/grown.$end"
+	done
+}
+# grew END NAME: by how much, as counters_read found it
+grew() { awk -v name="$2" '$1 == name { n = $2 } END { print n + 0 }' "$TMP/grown.$1"; }
+# show_grown: all that changed, as notes
+show_grown()
+{
+	local end
+	for end in a b; do
+		note "$(of $end dev): $(tr '\n' ' ' <"$TMP/grown.$end")"
+	done
+}
+
 links=()	# "END_AT|NAME" of the links to delete again
 add_link()
 {
@@ -212,6 +246,7 @@ cleanup_all() { topology_down; }
 #   two    two links in one namespace, on the two ends of a veth pair
 #   netns  a namespace at either end of a veth pair, a link in each
 #   raw    the same, without a link at b
+#   hop    the same with a third between them, nsm, that forwards (IPv4 only)
 #   peer   two machines
 #
 # topology_up NAME MTU
@@ -232,6 +267,13 @@ topology_up()
 		at a ip link set lo up
 		at b ip link set lo up
 		;;
+	hop)
+		a_at='ip netns exec nsa' b_at='ip netns exec nsb' b_v4=10.21.0.2
+		ip netns add nsa && ip netns add nsb && ip netns add nsm &&
+			ip link add va netns nsa type veth peer name ha netns nsm &&
+			ip link add vb netns nsb type veth peer name hb netns nsm || return
+		hop_up "$mtu" || return
+		;;
 	peer)
 		b_at=on-peer a_net=$IFACE b_net=eth0 a_dev=rxa b_dev=rxe0
 		a_v4=$ADDR a_v6=$ADDR6 b_v4=$PEER b_v6=$PEER6
@@ -244,8 +286,30 @@ topology_up()
 	case $topology in
 	self) b_dev=$a_dev b_net=$a_net b_v4=$a_v4 b_v6=$a_v6 ;;
 	raw) b_dev='' ;;
+	hop)
+		at a ip route add default via 10.20.0.254 &&
+			at b ip route add default via 10.21.0.254 && add_link b
+		;;
 	*) add_link b ;;
 	esac
+}
+hop_up()
+{
+	local m='ip netns exec nsm' net
+	for net in ha:10.20.0.254 hb:10.21.0.254; do
+		$m ip addr add "${net#*:}/24" dev ${net%:*} &&
+			$m ip link set ${net%:*} mtu "$1" up || return
+	done
+	$m sh -c 'echo 1 >/proc/sys/net/ipv4/ip_forward'
+}
+# one_by_one: trains are cut up before the hop, and not put together there
+one_by_one()
+{
+	local net
+	at a ethtool -K va tx-udp-segmentation off && at b ethtool -K vb tx-udp-segmentation off &&
+		for net in ha hb; do
+			ip netns exec nsm ethtool -K $net gro off || return
+		done
 }
 end_up()
 {
@@ -269,6 +333,7 @@ topology_down()
 	case ${topology:-} in
 	self | two) ip link del va ;;
 	netns | raw) ip netns del nsa; ip netns del nsb ;;
+	hop) ip netns del nsa; ip netns del nsb; ip netns del nsm ;;
 	peer)
 		at a ip link set "$a_net" mtu 1500
 		at b ip link set "$b_net" mtu 1500
