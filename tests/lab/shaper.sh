@@ -1,0 +1,118 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+#
+# A slow link with a short queue: nothing breaks, and hardly anything of it is
+# wasted on what has to be sent again.
+#
+#   ( va rxa )===( vb rxb )        a shaper where requests, or answers, leave
+#   ( va rxa )---( ha=hb )---( vb rxb )   or in the network between
+#
+#   tests/lab/shaper.sh [--full]
+#
+# TEST_ONLY: one part, near or far.
+. "$(dirname "$0")/lib.sh"
+
+seconds=3 full=''
+if [ "${1:-}" = --full ]; then
+	seconds=8 full=yes
+fi
+# What the link carries in a second, and what each packet has around its payload:
+# Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4
+RATE=1250000 AROUND=58
+
+# shape END LIMIT CHILD
+shape()
+{
+	at "$1" tc qdisc add dev "$(of "$1" net)" root handle 1: tbf rate 10mbit burst 10kb \
+		limit "$2" || return
+	# shellcheck disable=SC2086 # a qdisc is several words
+	[ -z "${3:-}" ] || at "$1" tc qdisc add dev "$(of "$1" net)" parent 1: $3
+}
+unshape() { at "$1" tc qdisc del dev "$(of "$1" net)" root; }
+
+# stream NAME PERCENT PAYLOAD END OPTION...: as fast as it goes; the data leaves at END
+stream()
+{
+	local name=$1 percent=$2 payload=$3 end=$4 rate running moved sent most
+	shift 4
+	counters_mark
+	pass_on "$VERBS/pair" rate -d rxa -D rxb --name "$name" --seconds "$seconds" "$@"
+	counters_read
+	rate=$(sed -n 's/^# rate //p' "$TMP/pass")
+	moved=$(sed -n 's/^# moved //p' "$TMP/pass")
+	[ -n "$rate" ] || return
+	most=$((RATE * payload / (payload + AROUND)))
+	running=$(sed -n 's/^# running //p' "$TMP/pass")
+	if [ "$running" -lt 60 ]; then
+		skip "this machine stood still, and went on for $running % of the time" "$name: rate"
+		return
+	fi
+	[ "$running" -ge 98 ] || percent=$((percent - 15))
+	[ "$rate" -ge $((most * percent * running / 10000)) ] &&
+		[ "$rate" -le $((most * 105 / 100)) ]
+	verdict $? "$name: $rate bytes a second, $((rate * 100 / most)) % of what the link carries"
+	sent=$(grew "$end" sent_bytes)
+	[ "$sent" -ge "$moved" ] && [ "$sent" -le $((moved * 105 / 100)) ]
+	verdict $? "$name: $((sent * 100 / moved)) % of the payload is what was sent"
+	[ "$(grew "$end" tx_paused)" -gt 0 ]
+	verdict $? "$name: waited for room $(grew "$end" tx_paused) times"
+	show_grown
+}
+
+# cell MTU PAYLOAD END LIMIT CHILD OP PERCENT
+cell()
+{
+	local name="MTU $1, queue of $4${5:+ ($5)} at $3, $6"
+	shape "$3" "$4" "$5" || { skip "no shaper" "$name"; return; }
+	stream "$name" "$7" "$2" "$3" --op "$6"
+	unshape "$3"
+}
+
+# A queue of 100 kB lasts for 80 ms; one that is empty after 10 ms or less also
+# runs empty when this machine does something else for so long. Where the machine
+# stood still for longer ("running"), the link could carry nothing either, and
+# the bound is a rough one.
+near()
+{
+	topology_up netns 4200 && transfers_ready v4 || die "links"
+	cell 4200 4096 a 100kb "" write 90
+	cell 4200 4096 b 16kb "" read 50
+	if [ -n "$full" ]; then
+		cell 4200 4096 b 100kb "" read 90
+		cell 4200 4096 a 16kb "" send 50
+		cell 4200 4096 a 100kb "pfifo limit 20" write 90
+		cell 4200 4096 a 16kb "pfifo limit 2" write 50
+		cell 4200 4096 b 16kb "pfifo limit 2" read 50
+	fi
+	topology_down
+	topology_up netns 1500 && transfers_ready v4 || die "links"
+	cell 1500 1024 a 8kb "" send 50
+	[ -z "$full" ] || cell 1500 1024 b 100kb "" read 90
+	topology_down
+}
+
+# A queue elsewhere tells nothing: what it drops is found missing. The data is
+# intact and nobody gives up; how much of the link is used is only told.
+far()
+{
+	local op net name limit=100kb
+	topology_up hop 4200 && transfers_ready v4 || die "links and a hop"
+	for op in write read; do
+		net=hb name="a queue of $limit in the network, $op"
+		[ $op = write ] || net=ha
+		ip netns exec nsm tc qdisc add dev $net root tbf rate 10mbit burst 10kb limit $limit || {
+			skip "no shaper" "$name"
+			continue
+		}
+		counters_mark
+		pass_on "$VERBS/pair" rate -d rxa -D rxb --name "$name" --seconds "$seconds" --op $op
+		counters_read
+		show_grown
+		ip netns exec nsm tc qdisc del dev $net root
+	done
+	topology_down
+}
+for part in ${TEST_ONLY:-near far}; do
+	$part
+done
+finish
