@@ -374,7 +374,135 @@ close:
 	pair_close(&p);
 }
 
+static uint64_t counter(struct pair *p, const char *name)
+{
+	unsigned long long value = 0;
+	char path[256];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/class/infiniband/%s/ports/1/hw_counters/%s",
+		 ibv_get_device_name(p->rig.ctx->device), name);
+	f = fopen(path, "r");
+	if (!f || fscanf(f, "%llu", &value) != 1)
+		die("counter %s: %s", name, strerror(errno));
+	fclose(f);
+	return value;
+}
+
+#define B22_BEHIND	4
+#define B22_BYTES	(8 * MIB)
+
+/* A long READ, some WRITEs behind it, and @us later the READ's region goes. */
+static int b22_begin(struct pair *p, struct ibv_mr *mr, unsigned int us)
+{
+	struct ibv_sge sge = { (uintptr_t)p->buf, p->len, p->mr->lkey };
+	struct ibv_send_wr wr = {
+		.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_READ,
+		.send_flags = IBV_SEND_SIGNALED,
+		.wr.rdma = { (uintptr_t)mr->addr, mr->rkey },
+	}, *bad;
+	int err = ibv_post_send(p->qp[0], &wr, &bad);
+
+	sge.length = 64;
+	wr.opcode = IBV_WR_RDMA_WRITE;
+	wr.wr.rdma.remote_addr = (uintptr_t)p->buf;
+	wr.wr.rdma.rkey = p->mr->rkey;
+	for (wr.wr_id = 1; wr.wr_id <= B22_BEHIND && !err; wr.wr_id++)
+		err = ibv_post_send(p->qp[0], &wr, &bad);
+	if (us)
+		usleep(us);
+	return err ?: ibv_dereg_mr(mr);
+}
+
+/* The first bytes are right, then nothing was written: how many, or -1. */
+static ssize_t b22_arrived(const struct pair *p, const char *src)
+{
+	size_t good = 0, end;
+
+	while (good < p->len && p->buf[good] == src[good])
+		good++;
+	for (end = good; end < p->len; end++)
+		if (p->buf[end] != (char)0xee)
+			return -1;
+	return good;
+}
+
+/* False when the region went before the READ began, or after it was over. */
+static bool b22_round(const struct setting *set, const char *src, struct ibv_wc *wc,
+		      unsigned int us)
+{
+	uint64_t sent, again, idle, most;
+	unsigned int flushed = 0;
+	struct ibv_mr *mr;
+	ssize_t arrived;
+	struct pair p;
+	int err;
+
+	pair_open(set, &p, B22_BYTES);
+	memset(p.buf, 0xee, B22_BYTES);
+	mr = ibv_reg_mr(p.rig.pd, (void *)src, B22_BYTES, ACCESS);
+	if (!mr)
+		die("B22 region: %s", strerror(errno));
+	sent = counter(&p, "sent_pkts");
+	again = counter(&p, "completer_retry_err");
+	err = b22_begin(&p, mr, us);
+	if (err || rig_wait(p.cq, wc, 60000) != 1)
+		die("B22 READ: %s", err ? strerror(err) : "no completion");
+	if (!wc->status) {
+		pair_close(&p);
+		return false;
+	}
+	report(wc->status == IBV_WC_REM_ACCESS_ERR && !wc->wr_id,
+	       "B22 a READ of a region that goes meanwhile: %s", ibv_wc_status_str(wc->status));
+	while (flushed < B22_BEHIND && rig_wait(p.cq, wc, 10000) == 1 &&
+	       wc->status == IBV_WC_WR_FLUSH_ERR && wc->wr_id == flushed + 1)
+		flushed++;
+	report(flushed == B22_BEHIND, "B22 what was behind it is flushed in order: %u of %d",
+	       flushed, B22_BEHIND);
+	arrived = b22_arrived(&p, src);
+	report(arrived >= 0, "B22 the first %zd of %llu bytes are right, the others untouched",
+	       arrived, B22_BYTES);
+	idle = counter(&p, "sent_pkts");
+	usleep(500000);
+	/* Answers, and a request for each 256 KiB of them with its acknowledgement. */
+	most = B22_BYTES / mtu_bytes(IBV_MTU_1024) + B22_BYTES / 65536 + 100;
+	report(counter(&p, "sent_pkts") <= idle + 2 && idle - sent <= most &&
+	       counter(&p, "completer_retry_err") - again <= 2,
+	       "B22 nothing is sent for ever: %" PRIu64 " packets, then %" PRIu64 "; %" PRIu64 " times again",
+	       idle - sent, counter(&p, "sent_pkts") - idle,
+	       counter(&p, "completer_retry_err") - again);
+	pair_close(&p);
+	return arrived > 0;
+}
+
+static void b22_region_goes_during_read(const struct setting *set)
+{
+	static const unsigned int delays[] = { 0, 0, 50, 200, 500, 1000, 2000, 5000, 10000, 30000,
+					      70000 };
+	struct ibv_wc wc = { 0 };
+	bool met = false;
+	char *src;
+
+	if (set->foreign) {
+		report_skip("known to go wrong there", "B22");
+		return;
+	}
+	src = aligned_alloc(4096, B22_BYTES);
+	if (!src)
+		die("no memory");
+	pattern_fill(src, 22, 0, B22_BYTES);
+	for (unsigned int i = 0; i < sizeof(delays) / sizeof(*delays) && !met; i++)
+		met = b22_round(set, src, &wc, delays[i]);
+	/* One processor may be through with it first: faults.sh makes the network slow. */
+	if (met)
+		report(true, "B22 the region went in the middle of the READ");
+	else
+		report_skip("each READ was over before", "B22 the region went in the middle of the READ");
+	free(src);
+}
+
 const struct test_case memory_cases[] = {
+	{ "B22", "a region goes while it is read", b22_region_goes_during_read },
 	{ "C01", "keys last for more than 65536 registrations", c01_many_registrations },
 	{ "C10", "memory that is a mapped file registers, or says why not", c10_file_mappings },
 	{ "C20", "max_msg_sz is the limit", c20_longest_message },
