@@ -36,6 +36,8 @@ static const struct {
 
 struct traffic {
 	struct ibv_cq *cq;
+	struct ibv_comp_channel *channel;	/* of a CQ without a completion */
+	struct ibv_cq *quiet;
 	struct ibv_qp *qp;
 	struct ibv_mr *mr;
 	char *buf;
@@ -62,8 +64,10 @@ static void traffic_start(struct rig *rig, struct traffic *t, bool busy)
 	/* Room for all that both queues can hold: nothing overflows. */
 	t->cq = ibv_create_cq(rig->ctx, 2 * tune.depth, NULL, NULL, 0);
 	t->qp = t->cq ? rig_qp(rig, IBV_QPT_RC, t->cq, t->cq, &tune) : NULL;
-	if (!t->mr || !t->qp)
-		die("queue pair and memory: %s", strerror(errno));
+	t->channel = ibv_create_comp_channel(rig->ctx);
+	t->quiet = t->channel ? ibv_create_cq(rig->ctx, 4, NULL, t->channel, 0) : NULL;
+	if (!t->mr || !t->qp || !t->quiet)
+		die("queue pair, memory and channel: %s", strerror(errno));
 	if (!busy)
 		return;
 	self = (struct peer){ .qpn = t->qp->qp_num, .psn = 7, .gid = rig->gid };
@@ -104,6 +108,8 @@ static void check_dead(struct rig *rig, struct traffic *t, bool busy)
 	struct ibv_pd *pd;
 	struct ibv_cq *cq;
 	struct ibv_mr *mr;
+	void *context;
+	int got;
 
 	errno = 0;
 	pd = ibv_alloc_pd(rig->ctx);
@@ -116,6 +122,9 @@ static void check_dead(struct rig *rig, struct traffic *t, bool busy)
 	call_fails_with_eio("ibv_reg_mr", mr ? 0 : errno);
 	call_fails_with_eio("ibv_query_port", ibv_query_port(rig->ctx, 1, &port));
 	call_fails_with_eio("ibv_modify_qp", rig_to_error(t->qp));
+	errno = 0;
+	got = ibv_get_cq_event(t->channel, &cq, &context);
+	call_fails_with_eio("ibv_get_cq_event", got ? errno : 0);
 	if (busy)
 		call_fails_with_eio("ibv_post_send", traffic_step(t));
 	else
@@ -124,6 +133,8 @@ static void check_dead(struct rig *rig, struct traffic *t, bool busy)
 	/* The library may pass the kernel's EIO on, or take the object for gone. */
 	ibv_destroy_qp(t->qp);
 	ibv_destroy_cq(t->cq);
+	ibv_destroy_cq(t->quiet);
+	ibv_destroy_comp_channel(t->channel);
 	ibv_dereg_mr(t->mr);
 	ibv_dealloc_pd(rig->pd);
 	report(!ibv_close_device(rig->ctx), "ibv_close_device on the dead device");
