@@ -75,15 +75,9 @@ act()
 link_there() { at "$1" rdma link show "$(of "$1" dev)/1" 2>/dev/null | grep -q ACTIVE; }
 no_links() { [ -z "$(rdma link show)" ]; }
 # Looking through a whole table file by file takes long where there is no such GID.
-has_gid()
-{
-	# shellcheck disable=SC2016
-	at "$1" sh -c 'cd /sys/class/infiniband/$1/ports/1/gids && grep -qxF -- "$2" *' \
-		sh "$(of "$1" dev)" "$(gid_of_v4 "$(of "$1" v4)")" 2>/dev/null
-}
 port_open() { [ -n "$(at "$1" ss -Huln 'sport = :4791')" ]; }
 port_closed() { ! port_open "$1"; }
-ready_both() { link_there a && link_there b && has_gid a && has_gid b; }
+ready_both() { link_there a && link_there b && have_gid a v4 && have_gid b v4; }
 
 # The topology stays as long as it is whole.
 need_topology()
@@ -228,10 +222,10 @@ addr_del()
 {
 	start retry retry
 	act at b ip addr del 10.20.0.2/24 dev vb
-	must "its GID goes" eventually 5 eval '! has_gid b'
+	must "its GID goes" eventually 5 eval '! have_gid b v4'
 	ends a b
 	act at b ip addr add 10.20.0.2/24 dev vb
-	must "its GID comes back" eventually 5 has_gid b
+	must "its GID comes back" eventually 5 have_gid b v4
 	start killed killed
 	goes_on
 	stop_both

@@ -175,12 +175,8 @@ gid_index()
 	if [ "$2" = v4 ]; then want=$(gid_of_v4 "$(of "$1" v4)"); else want=$(gid_of_v6 "$(of "$1" v6)"); fi
 	# shellcheck disable=SC2016
 	at "$1" sh -c 'cd /sys/class/infiniband/$1/ports/1/gids || exit 1
-		for i in $(ls | sort -n); do
-			[ "$(cat $i 2>/dev/null)" = "$2" ] || continue
-			echo $i
-			exit 0
-		done
-		exit 1' sh "$(of "$1" dev)" "$want"
+		i=$(grep -lxF "$2" * 2>/dev/null | sort -n | head -n 1)
+		[ -n "$i" ] && echo $i' sh "$(of "$1" dev)" "$want"
 }
 gid_of_v4()
 {
