@@ -3,12 +3,11 @@
  * How fast this machine's time stamp counter runs, in kHz. The emulator shows it
  * to its guests, and a guest that measures it on a busy machine gets it wrong.
  */
-#include <stdint.h>
 #include <stdio.h>
 #include <time.h>
 #include <x86intrin.h>
 
-static uint64_t now_ns(void)
+static unsigned long long now_ns(void)
 {
 	struct timespec t;
 
@@ -18,12 +17,12 @@ static uint64_t now_ns(void)
 
 int main(void)
 {
-	uint64_t ns = now_ns(), ticks = __rdtsc(), spent;
+	unsigned long long ns = now_ns(), ticks = __rdtsc(), spent;
 
 	do
 		spent = now_ns() - ns;
 	while (spent < 200 * 1000 * 1000);
 	ticks = __rdtsc() - ticks;
-	printf("%llu\n", (unsigned long long)(ticks * 1000000 / spent));
+	printf("%llu\n", ticks * 1000000 / spent);
 	return 0;
 }
