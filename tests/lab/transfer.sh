@@ -16,11 +16,11 @@
 #             nowrite (each write() command but POST_SEND is refused)
 #
 # LIST is any of bytecheck,pingpong,perftest (all). --big adds 64 MiB messages.
-# --brief: the latency tools take one size only. With -a they spend half a second
-# a size on finding out the processor's speed.
+# --brief: one of the perftest programs takes all sizes, by turns, the others one.
+# With -a they spend half a second a size on finding out the processor's speed.
 . "$(dirname "$0")/lib.sh"
 
-what=bytecheck,pingpong,perftest big=() brief=''
+what=bytecheck,pingpong,perftest big=() brief='' turn=0
 while [ $# -gt 0 ]; do
 	case $1 in
 	--what) what=$2; shift 2 ;;
@@ -45,6 +45,7 @@ esac
 cell()
 {
 	local topo gid mtu abi_name name tool started=$SECONDS ib_mtu sizes
+	local bw=(ib_{send,write,read}_bw)
 	IFS=: read -r topo gid mtu abi_name <<<"$1"
 	name="$topo $gid $mtu $abi_name"
 	if ! ours && { [ "$topo" = two ] || [ "$topo" = netns ]; }; then
@@ -73,12 +74,11 @@ cell()
 	fi
 	for tool in ib_{send,write,read}_{bw,lat}; do
 		wants perftest || break
-		case $brief:$tool in
-		yes:*_lat) sizes=(-s 65536) ;;
-		*) sizes=(-a) ;;
-		esac
+		sizes=(-a)
+		[ -z "$brief" ] || [ "$tool" = "${bw[turn % 3]}" ] || sizes=(-s 65536)
 		timed "$name: $tool ${sizes[*]}" run_perftest "$tool" "${sizes[@]}" -n 5
 	done
+	turn=$((turn + 1))
 	topology_down
 	note "$name took $((SECONDS - started)) s"
 }
