@@ -120,7 +120,7 @@ static void implied_nak(struct rxe_qp *qp)
 	req->gap_seen = true;
 	req->gap_psn = req->una;
 	rxe_count(qp->rxe, RXE_CNT_IMPLIED_NAK);
-	rxe_req_lost(qp, req->una);
+	rxe_req_lost(qp, false);
 }
 
 /*
@@ -217,6 +217,9 @@ static void comp_seq_nak(struct rxe_qp *qp, struct rxe_pkt *pkt)
 	rxe_count(qp->rxe, RXE_CNT_RCVD_SEQ_ERR);
 	if (!acked_before(qp, pkt->psn) || req->wait_rnr || !wqe_known(&qp->sq))
 		return;
+	/* The same once more, and nothing has been sent since. */
+	if (req->nak_seen && req->nak_psn == pkt->psn && req->psn == req->una)
+		return;
 	if (!req->retries_left) {
 		rxe_count(qp->rxe, RXE_CNT_RETRY_EXCEEDED);
 		rxe_comp_fail(qp, IB_WC_RETRY_EXC_ERR);
@@ -229,7 +232,7 @@ static void comp_seq_nak(struct rxe_qp *qp, struct rxe_pkt *pkt)
 	}
 	req->nak_seen = true;
 	req->nak_psn = pkt->psn;
-	rxe_req_lost(qp, req->una);
+	rxe_req_lost(qp, false);
 }
 
 static void comp_fatal_nak(struct rxe_qp *qp, struct rxe_pkt *pkt)
@@ -412,7 +415,8 @@ void rxe_comp_timeout(struct rxe_qp *qp)
 	if (req->wait_rnr || !wqe_known(&qp->sq))
 		return;
 	/* Nothing is under way, nor was it kept from being so. */
-	if (req->una == req->max_psn && !qp->pause.refused)
+	if (req->una == req->max_psn &&
+	    (!qp->pause.refused || qp->state == IB_QPS_SQD))
 		return;
 	rxe_count(qp->rxe, RXE_CNT_TIMEOUT);
 	if (!req->retries_left) {
@@ -427,9 +431,12 @@ void rxe_comp_timeout(struct rxe_qp *qp)
 		req->single = true;
 		rxe_count(qp->rxe, RXE_CNT_NO_TRAIN);
 	}
-	rxe_req_lost(qp, req->una);
-	rxe_run_ack_timer(qp, rxe_ack_timeout_ns(qp->attr.timeout) <<
-				      req->backoff);
+	/* What has not left is not lost. */
+	if (req->psn == req->una)
+		rxe_req_rewind(qp, req->una);
+	else
+		rxe_req_lost(qp, true);
+	rxe_run_ack_timer(qp, rxe_req_patience_ns(qp));
 }
 
 void rxe_comp_rnr_timer(struct rxe_qp *qp)

@@ -3,15 +3,15 @@
  * Back-pressure: a queue of this machine is full, and says so.
  *
  * A device's queue that has no room (NET_XMIT_DROP, -ENOBUFS here) tells at
- * once that a train is lost.  Nothing behind it is of use to the peer, so the
- * QP goes no further: requester and responder stay where the train began,
- * nothing is counted as sent, and after a pause the QP tries the same again.
+ * once that a train is lost, or its end.  Nothing behind it is of use to the
+ * peer, so the QP goes no further: requester and responder stay where the train
+ * began, and after a pause the QP tries the same again.
  * So a queue that is full all the time, a shaper's, loses nothing and carries
  * nothing twice, and no window has to be guessed.
  *
- * The pause is 1/4 ms and doubles while nothing gets through, to 2 ms: long
- * enough to cost nothing, and short beside the time that a queue lasts and
- * beside the turns that other QPs take at it.
+ * The pause is 1/4 ms and doubles while nothing gets through: the first are
+ * short beside the time that a queue lasts and beside the turns that other QPs
+ * take at it, and those of a queue that seems dead cost nothing.
  *
  * A queue that cuts trains itself (tbf) may take a train's first packets, drop
  * the others and report success.  After a refusal packets go out one by one,
@@ -19,7 +19,9 @@
  * the queue seems to have room again.
  *
  * The ACK timer goes on meanwhile: a queue that never has room is a network
- * that loses everything, and the QP gives up as it would there.
+ * that loses everything, and the QP gives up as it would there, though not
+ * before RXE_PAUSE_PATIENCE_NS each time.  A fatal NAK is tried
+ * RXE_PAUSE_GIVE_UP times.
  *
  * Lifetime: embedded in the QP, the runner's own.  The timer only runs the QP;
  * it is cancelled when the runner has been stopped for good.
@@ -33,7 +35,9 @@
 struct rxe_qp;
 
 #define RXE_PAUSE_NS (250 * NSEC_PER_USEC)
-#define RXE_PAUSE_DOUBLINGS 3
+#define RXE_PAUSE_DOUBLINGS 8
+#define RXE_PAUSE_PATIENCE_NS (4 * NSEC_PER_MSEC)
+#define RXE_PAUSE_GIVE_UP 8
 #define RXE_PAUSE_SINGLES 256
 
 /**

@@ -93,8 +93,9 @@ enum rxe_todo {
 /* Requester and completer. Runner's own. */
 struct rxe_req {
 	u32 psn;		/* next PSN to send */
-	u32 max_psn;		/* beyond the highest PSN ever sent */
+	u32 max_psn;		/* beyond the highest PSN ever tried to send */
 	u32 una;		/* oldest PSN without acknowledgment */
+	u32 recover_psn;	/* until here losses are part of the last one */
 	u32 window;		/* rxe_req.h */
 	u32 acked;		/* packets since it last changed */
 	u32 ssn;		/* of the next WQE to be numbered */
@@ -138,7 +139,7 @@ struct rxe_rd_job {
 struct rxe_resp {
 	u32 psn;		/* next one expected */
 	u32 msn;
-	int cpu;		/* where the last packet came in */
+	int cpu;		/* where the last request came in: answers go out */
 	bool nak_sent;		/* for this gap or RNR; quiet until @psn comes */
 	u8 again;		/* how often the READ at @again_psn was asked for */
 	u32 again_psn;

@@ -77,6 +77,7 @@ static void take_send_attrs(struct rxe_qp *qp, const struct ib_qp_attr *attr,
 	if (mask & IB_QP_SQ_PSN) {
 		req->psn = attr->sq_psn & RXE_PSN_MASK;
 		req->max_psn = req->psn;
+		req->recover_psn = req->psn;
 		req->una = req->psn;
 		qp->attr.sq_psn = req->psn;
 	}

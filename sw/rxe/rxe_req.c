@@ -84,12 +84,30 @@ static bool wqe_begun(const struct rxe_qp *qp, const struct rxe_swqe *wqe)
 	return wqe->numbered && qp->req.max_psn != wqe->first_psn;
 }
 
+u64 rxe_req_patience_ns(const struct rxe_qp *qp)
+{
+	u64 ns = rxe_ack_timeout_ns(qp->attr.timeout) << qp->req.backoff;
+
+	/* What waits for room in a queue here has not had its chance yet. */
+	return qp->pause.refused ? max_t(u64, ns, RXE_PAUSE_PATIENCE_NS) : ns;
+}
+
 /* An answer is to come, to what was sent or to what should have been. */
 static void await_answer(struct rxe_qp *qp)
 {
-	qp->req.tx_cpu = smp_processor_id();
 	if (!qp->req.ack_deadline && qp->attr.timeout)
-		rxe_run_ack_timer(qp, rxe_ack_timeout_ns(qp->attr.timeout));
+		rxe_run_ack_timer(qp, rxe_req_patience_ns(qp));
+}
+
+/* Packets before @psn may be on their way. */
+static void tried_up_to(struct rxe_qp *qp, u32 psn)
+{
+	struct rxe_req *req = &qp->req;
+
+	req->tx_cpu = smp_processor_id();
+	if (rxe_psn_diff(psn, req->max_psn) > 0)
+		req->max_psn = psn;
+	await_answer(qp);
 }
 
 static void sent_up_to(struct rxe_qp *qp, struct rxe_swqe *wqe, u32 psn,
@@ -98,13 +116,11 @@ static void sent_up_to(struct rxe_qp *qp, struct rxe_swqe *wqe, u32 psn,
 	struct rxe_req *req = &qp->req;
 
 	req->psn = psn;
-	if (rxe_psn_diff(psn, req->max_psn) > 0)
-		req->max_psn = psn;
 	if (rxe_psn_diff(psn, wqe->last_psn) > 0) {
 		qp->sq.next++;
 		b->wqes--;
 	}
-	await_answer(qp);
+	tried_up_to(qp, psn);
 }
 
 static void wqe_cursor(struct rxe_qp *qp, const struct rxe_swqe *wqe,
@@ -201,7 +217,7 @@ static bool send_message(struct rxe_qp *qp, struct rxe_swqe *wqe,
 	}
 	rxe_cursor_end(&from);
 	if (rxe_train_send(&t) == -ENOBUFS) {
-		await_answer(qp);
+		tried_up_to(qp, rxe_psn_add(req->psn, i));
 		return false;
 	}
 	/* A WQE that cannot be read stays the next one, and fails as such. */
@@ -237,7 +253,7 @@ static bool send_read(struct rxe_qp *qp, struct rxe_swqe *wqe,
 	    !reads_fit(req, end - index))
 		return false;
 	if (rxe_send_one(qp, &pkt) == -ENOBUFS) {
-		await_answer(qp);
+		tried_up_to(qp, rxe_psn_add(wqe->first_psn, end));
 		return false;
 	}
 	req->rd_end[req->rd_head++ % RXE_MAX_RD_ATOMIC] =
@@ -276,8 +292,7 @@ bool rxe_req_work(struct rxe_qp *qp, struct rxe_budget *b)
 
 	if (qp->state != IB_QPS_RTS && qp->state != IB_QPS_SQD)
 		return false;
-	while (!qp->req.wait_rnr && !rxe_paused(qp) &&
-	       (wqe = rxe_sq_fetch(qp))) {
+	while (!qp->req.wait_rnr && (wqe = rxe_sq_fetch(qp))) {
 		bool sent;
 
 		if (!may_begin(qp, wqe))
@@ -294,6 +309,11 @@ bool rxe_req_work(struct rxe_qp *qp, struct rxe_budget *b)
 			return true;
 		if (!wqe->numbered)
 			number_wqe(qp, wqe);
+		if (rxe_paused(qp)) {
+			/* Perhaps for an answer that had no room. */
+			await_answer(qp);
+			break;
+		}
 		sent = rxe_wqe_is_read(wqe) ? send_read(qp, wqe, b) :
 					      send_message(qp, wqe, b);
 		if (!sent)
@@ -329,11 +349,17 @@ void rxe_req_rewind(struct rxe_qp *qp, u32 psn)
 	req->rd_pkts = 0;
 }
 
-void rxe_req_lost(struct rxe_qp *qp, u32 psn)
+void rxe_req_lost(struct rxe_qp *qp, bool timeout)
 {
-	qp->req.window = max(qp->req.window / 2, RXE_WINDOW_MIN);
-	qp->req.acked = 0;
-	rxe_req_rewind(qp, psn);
+	struct rxe_req *req = &qp->req;
+
+	/* Holes that were there already belong to the same event. */
+	if (timeout || rxe_psn_diff(req->una, req->recover_psn) >= 0) {
+		req->window = max(req->window / 2, RXE_WINDOW_MIN);
+		req->acked = 0;
+		req->recover_psn = req->max_psn;
+	}
+	rxe_req_rewind(qp, req->una);
 }
 
 void rxe_req_acked(struct rxe_qp *qp, u32 pkts)

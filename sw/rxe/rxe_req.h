@@ -13,8 +13,8 @@ struct rxe_qp;
  * again because it was lost, and grows by a packet with every two windows that
  * are acknowledged: a queue in the network that is too short for the whole
  * window is found, and after a loss little is sent that go-back-N has to throw
- * away.  READs that are asked for at the same time share a window that has been
- * reduced.
+ * away.  All that is lost of one window counts once.  READs that are asked for at
+ * the same time share a window that has been reduced.
  */
 #define RXE_WINDOW_PKTS 256
 #define RXE_WINDOW_MIN 4
@@ -22,7 +22,9 @@ struct rxe_qp;
 #define RXE_READ_BYTES (256 * 1024)
 
 /* rxe_req_rewind() for what the network lost: the window becomes smaller. */
-void rxe_req_lost(struct rxe_qp *qp, u32 psn);
+void rxe_req_lost(struct rxe_qp *qp, bool timeout);
+/* How long an answer may take now. */
+u64 rxe_req_patience_ns(const struct rxe_qp *qp);
 /* @pkts more were acknowledged: it may become larger. */
 void rxe_req_acked(struct rxe_qp *qp, u32 pkts);
 

@@ -60,8 +60,12 @@ static void send_reply(struct rxe_qp *qp)
 		.msn = resp->msn,
 	};
 
-	/* An ACK or NAK for which there is no room goes out later. */
-	if (rxe_send_one(qp, &pkt) == -ENOBUFS && !resp->fatal)
+	/*
+	 * What there is no room for goes out later, but the QP does not wait
+	 * for ever to tell its owner.
+	 */
+	if (rxe_send_one(qp, &pkt) == -ENOBUFS &&
+	    (!resp->fatal || qp->pause.refused < RXE_PAUSE_GIVE_UP))
 		return;
 	resp->reply_due = false;
 	if (resp->fatal) {
@@ -71,10 +75,9 @@ static void send_reply(struct rxe_qp *qp)
 	}
 }
 
-bool rxe_resp_pending(const struct rxe_qp *qp)
+bool rxe_resp_due(const struct rxe_qp *qp)
 {
-	return (rxe_resp_reads_pending(qp) || qp->resp.reply_due) &&
-	       !rxe_paused(qp);
+	return rxe_resp_reads_pending(qp) || qp->resp.reply_due;
 }
 
 bool rxe_resp_work(struct rxe_qp *qp, struct rxe_budget *b)
@@ -400,6 +403,9 @@ bool rxe_resp_flush(struct rxe_qp *qp, struct rxe_budget *b)
 
 	resp->job_head = resp->job_tail;
 	resp->reply_due = false;
+	if (resp->fatal)
+		rxe_qp_event(qp, resp->fatal - 1);
+	resp->fatal = 0;
 	fail_recv(qp, IB_WC_WR_FLUSH_ERR);
 	while (rxe_rq_take(qp, &resp->wqe) != -ENOENT) {
 		resp->wqe_held = true;

@@ -139,7 +139,7 @@ static bool answer(struct rxe_qp *qp, struct rxe_rd_job *job,
 	struct rxe_msg msg = {
 		.opcodes = &answer_opcodes,
 		.length = job->length,
-		.packets = rxe_psn_diff(job->end_psn, job->first_psn),
+		.packets = max(DIV_ROUND_UP(job->length, qp->mtu), 1u),
 		.mtu = qp->mtu,
 	};
 	struct ib_sge sge = { job->va, job->length, job->rkey };

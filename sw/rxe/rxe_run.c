@@ -35,10 +35,14 @@ void rxe_run_skb(struct rxe_qp *qp, struct sk_buff *skb)
 		u32 len = min(cb->len, cb->seg_len);
 
 		if (!rxe_pkt_parse(&pkt, skb, cb->off, len)) {
-			if (pkt.op->flags & RXE_OP_RESPONSE)
+			if (pkt.op->flags & RXE_OP_RESPONSE) {
 				rxe_comp_pkt(qp, &pkt);
-			else
+			} else {
+				/* Answers that are due stay where they are. */
+				if (!rxe_resp_due(qp))
+					qp->resp.cpu = smp_processor_id();
 				rxe_resp_pkt(qp, &pkt);
+			}
 		}
 		cb->off += len;
 		cb->len -= len;
@@ -82,7 +86,6 @@ static bool run_rx(struct rxe_qp *qp, int *cpu)
 		if (!skb)
 			break;
 		bytes -= skb->len;
-		qp->resp.cpu = smp_processor_id();
 		rxe_run_skb(qp, skb);
 	}
 	rxe_comp_end(qp);
@@ -90,23 +93,30 @@ static bool run_rx(struct rxe_qp *qp, int *cpu)
 	return bytes <= 0 && !skb_queue_empty_lockless(&qp->rxq);
 }
 
-/* Answers leave from where packets come in. */
+/* One can be called at a time; what came in goes first. */
+static void call(int *cpu, int other)
+{
+	if (*cpu == nr_cpu_ids)
+		*cpu = other;
+}
+
+/* Answers leave from where requests come in. */
 static bool run_resp(struct rxe_qp *qp, struct rxe_budget *b, int *cpu)
 {
 	if (here(qp->resp.cpu))
 		return rxe_resp_work(qp, b);
-	if (rxe_resp_pending(qp))
-		*cpu = qp->resp.cpu;
+	if (rxe_resp_due(qp) && !rxe_paused(qp))
+		call(cpu, qp->resp.cpu);
 	return false;
 }
 
 /* Requests leave from one processor while any is on its way. */
 static bool run_req(struct rxe_qp *qp, struct rxe_budget *b, int *cpu)
 {
-	if (qp->req.una == qp->req.psn || here(qp->req.tx_cpu))
+	if (qp->req.una == qp->req.max_psn || here(qp->req.tx_cpu))
 		return rxe_req_work(qp, b);
 	if (rxe_req_pending(qp))
-		*cpu = qp->req.tx_cpu;
+		call(cpu, qp->req.tx_cpu);
 	return false;
 }
 
@@ -118,7 +128,9 @@ static bool run_pass(struct rxe_qp *qp, int *cpu)
 	struct rxe_budget resp = req;
 	bool more = run_rx(qp, cpu);
 
-	if (test_and_clear_bit(RXE_TODO_TIMEOUT, &qp->todo))
+	/* What another processor has yet to handle may be the answer. */
+	if (skb_queue_empty_lockless(&qp->rxq) &&
+	    test_and_clear_bit(RXE_TODO_TIMEOUT, &qp->todo))
 		rxe_comp_timeout(qp);
 	if (test_and_clear_bit(RXE_TODO_RNR, &qp->todo))
 		rxe_comp_rnr_timer(qp);
@@ -140,7 +152,7 @@ static void run_on(struct rxe_qp *qp, int cpu)
 	rxe_qp_hold(qp);
 	if (!smp_call_function_single_async(cpu, &qp->call))
 		return;
-	/* It has just gone: its work is anybody's. */
+	/* It has gone: its work is anybody's. */
 	clear_bit(RXE_TODO_CALL, &qp->todo);
 	tasklet_schedule(&qp->tasklet);
 	rxe_qp_put(qp);

@@ -13,9 +13,9 @@
  * Packets that leave from two processors may overtake each other: lo, veth and
  * devices of many queues have a queue for each, and go-back-N takes what was
  * overtaken for lost.  So requests leave from one processor as long as any is
- * on its way, and packets are handled, and answered, where they came in: the
- * peer, which does the same, moves only when it has all answers.  A runner on
- * another processor leaves such work, and calls that one.
+ * without answer, and packets are handled where they came in, requests answered
+ * there as well: the peer, which does the same, moves only when it has all
+ * answers.  A runner on another processor leaves such work, and calls that one.
  *
  * A run ends after RXE_RUN_BYTES or RXE_RUN_WQES.  A task then lets bottom
  * halves and others go first and goes on; all other contexts leave the rest to
@@ -108,7 +108,7 @@ void rxe_resp_end(struct rxe_qp *qp);
 /* Answer READs, then what else is due; true: the budget ended it. */
 bool rxe_resp_work(struct rxe_qp *qp, struct rxe_budget *b);
 /* Is anything to be answered? */
-bool rxe_resp_pending(const struct rxe_qp *qp);
+bool rxe_resp_due(const struct rxe_qp *qp);
 bool rxe_resp_flush(struct rxe_qp *qp, struct rxe_budget *b);
 void rxe_resp_reset(struct rxe_qp *qp);
 

@@ -83,7 +83,8 @@ int rxe_train_add(struct rxe_train *t, struct rxe_pkt *pkt,
 		  struct rxe_cursor *from);
 /*
  * Send what was laid out.
- * -ENOBUFS: there was no room; nothing was sent, and the QP pauses.
+ * -ENOBUFS: there was no room, and the QP pauses.  The first packets may have
+ * left where a device's queue is asked for each segment.
  */
 int rxe_train_send(struct rxe_train *t);
 void rxe_train_drop(struct rxe_train *t);

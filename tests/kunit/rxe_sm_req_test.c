@@ -218,54 +218,6 @@ static void req_window(struct kunit *test)
 	sm_end(sm);
 }
 
-/* Half of it after a loss; one more for two that are acknowledged. */
-static void req_window_after_loss(struct kunit *test)
-{
-	struct sm_conf conf = sm_defaults();
-	struct sm *sm;
-	int i;
-
-	conf.pages = 75;
-	sm = sm_make(test, &conf);
-	sm_post(sm, 1, IB_WR_SEND, 0, 300 * MTU, 0);
-	KUNIT_EXPECT_EQ(test, sm_num_sent(sm), 256);
-	sm_skip(sm);
-	sm_ack(sm, PSN + 10, 0x60, 0);
-	KUNIT_EXPECT_EQ(test, sm_num_sent(sm), 128);
-	sm_skip(sm);
-	sm_ack(sm, PSN + 137, UNLIMITED, 0);
-	KUNIT_EXPECT_EQ(test, sm_num_sent(sm), 128);
-	sm_skip(sm);
-	KUNIT_EXPECT_EQ(test, sm->qp->req.window, 128);
-	sm_ack(sm, PSN + 265, UNLIMITED, 0);
-	KUNIT_EXPECT_EQ(test, sm_num_sent(sm), 34);
-	sm_skip(sm);
-	KUNIT_EXPECT_EQ(test, sm->qp->req.window, 129);
-	/* It does not close. */
-	for (i = 0; i < 7; i++) {
-		sm_ack_timeout(sm);
-		sm_skip(sm);
-	}
-	KUNIT_EXPECT_EQ(test, sm->qp->req.window, RXE_WINDOW_MIN);
-	sm_ack(sm, PSN + 299, UNLIMITED, 1);
-	sm_expect_send_wc(sm, 1, IB_WC_SUCCESS);
-	sm_end(sm);
-}
-
-/* A window that a loss has made smaller is for READs, too. */
-static void req_reads_after_loss(struct kunit *test)
-{
-	struct sm *sm = sm_start(test);
-
-	sm->qp->req.window = 8;
-	sm_post(sm, 1, IB_WR_RDMA_READ, 0, 6 * MTU, 0);
-	sm_post(sm, 2, IB_WR_RDMA_READ, 0, 6 * MTU, 0);
-	sm_post(sm, 3, IB_WR_RDMA_READ, 0, 2 * MTU, 0);
-	sm_expect_read(sm, PSN, 0, 6 * MTU);
-	sm_expect_none(sm);
-	sm_end(sm);
-}
-
 /* READ answers take none of it, those that came least of all. */
 static void req_window_beside_reads(struct kunit *test)
 {
@@ -360,80 +312,6 @@ static void req_local_errors(struct kunit *test)
 	sm_expect_data(sm, S_LAST, PSN + 1, MTU, 4, true);
 	sm_ack(sm, PSN + 1, UNLIMITED, 1);
 	sm_expect_send_wc(sm, 1, IB_WC_SUCCESS);
-	sm_end(sm);
-}
-
-/* ---- no room in the network's queue ---- */
-
-/*
- * Nothing behind what was refused is tried, and as soon as there is room it
- * goes on there, packet by packet, with nothing counted as sent again.
- */
-static void req_waits_for_room(struct kunit *test)
-{
-	struct sm *sm = sm_start(test);
-
-	sm_post(sm, 1, IB_WR_SEND, 0, 4, 0);
-	sm_expect_data(sm, S_ONLY, PSN, 0, 4, true);
-	sm->xmit_answer = NET_XMIT_DROP;
-	sm_post(sm, 2, IB_WR_SEND, 0, 2 * MTU + 4, 0);
-	sm_post(sm, 3, IB_WR_SEND, 64, 4, 0);
-	sm_expect_none(sm);
-	KUNIT_EXPECT_EQ(test, sm->qp->req.psn, PSN + 1);
-	KUNIT_EXPECT_EQ(test, sm->qp->req.max_psn, PSN + 1);
-	KUNIT_EXPECT_GT(test, sm_counted(sm, RXE_CNT_TX_PAUSE), 0);
-	/* An answer to what was sent before does not end the pause. */
-	sm_ack(sm, PSN, UNLIMITED, 1);
-	sm_expect_send_wc(sm, 1, IB_WC_SUCCESS);
-	sm->xmit_answer = 0;
-	sm_pause_over(sm);
-	sm_expect_data(sm, S_FIRST, PSN + 1, 0, MTU, false);
-	sm_expect_data(sm, S_MIDDLE, PSN + 2, MTU, MTU, false);
-	sm_expect_data(sm, S_LAST, PSN + 3, 2 * MTU, 4, true);
-	sm_expect_data(sm, S_ONLY, PSN + 4, 64, 4, true);
-	KUNIT_EXPECT_EQ(test, sm->trains, 1 + 4);
-	KUNIT_EXPECT_EQ(test, sm_counted(sm, RXE_CNT_RETRY), 0);
-	sm_ack(sm, PSN + 4, UNLIMITED, 3);
-	sm_expect_send_wc(sm, 2, IB_WC_SUCCESS);
-	sm_expect_send_wc(sm, 3, IB_WC_SUCCESS);
-	sm_end(sm);
-}
-
-/* Trains come back when so many packets have got through. */
-static void req_trains_again(struct kunit *test)
-{
-	struct sm *sm = sm_start(test);
-
-	sm->xmit_answer = NET_XMIT_DROP;
-	sm_post(sm, 1, IB_WR_SEND, 0, 4 * MTU, 0);
-	local_bh_disable();
-	sm->xmit_answer = 0;
-	sm->qp->pause.singles = 2;
-	local_bh_enable();
-	sm_pause_over(sm);
-	KUNIT_EXPECT_EQ(test, sm_num_sent(sm), 4);
-	KUNIT_EXPECT_EQ(test, sm->trains, 2 + 1);
-	sm_skip(sm);
-	sm_end(sm);
-}
-
-/* A queue without room for ever is a network that loses everything. */
-static void req_no_room_for_ever(struct kunit *test)
-{
-	struct sm_conf conf = sm_defaults();
-	struct sm *sm;
-
-	conf.retry_cnt = 1;
-	sm = sm_make(test, &conf);
-	sm->xmit_answer = NET_XMIT_DROP;
-	sm_post(sm, 1, IB_WR_RDMA_READ, 0, 4, 0);
-	KUNIT_EXPECT_NE(test, sm->qp->req.ack_deadline, 0);
-	sm_ack_timeout(sm);
-	sm_expect_no_wc(sm);
-	KUNIT_EXPECT_NE(test, sm->qp->req.ack_deadline, 0);
-	sm_ack_timeout(sm);
-	sm_expect_send_wc(sm, 1, IB_WC_RETRY_EXC_ERR);
-	sm_expect_none(sm);
 	sm_end(sm);
 }
 
@@ -778,15 +656,10 @@ static struct kunit_case rxe_sm_req_cases[] = {
 	KUNIT_CASE(req_refuses_to_post),
 	KUNIT_CASE(req_not_before_rts),
 	KUNIT_CASE(req_window),
-	KUNIT_CASE(req_window_after_loss),
-	KUNIT_CASE(req_reads_after_loss),
 	KUNIT_CASE(req_window_beside_reads),
 	KUNIT_CASE(req_trains),
 	KUNIT_CASE(req_psn_wraps),
 	KUNIT_CASE(req_local_errors),
-	KUNIT_CASE(req_waits_for_room),
-	KUNIT_CASE(req_trains_again),
-	KUNIT_CASE(req_no_room_for_ever),
 	KUNIT_CASE(req_read_is_split_and_paced),
 	KUNIT_CASE(req_max_rd_atomic),
 	KUNIT_CASE(req_fence),
