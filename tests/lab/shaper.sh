@@ -76,17 +76,17 @@ near()
 {
 	topology_up netns 4200 && transfers_ready v4 || die "links"
 	cell 4200 4096 a 100kb "" write 90
-	cell 4200 4096 b 16kb "" read 50
+	cell 4200 4096 b 16kb "" read 90
 	if [ -n "$full" ]; then
 		cell 4200 4096 b 100kb "" read 90
-		cell 4200 4096 a 16kb "" send 50
+		cell 4200 4096 a 16kb "" send 90
 		cell 4200 4096 a 100kb "pfifo limit 20" write 90
-		cell 4200 4096 a 16kb "pfifo limit 2" write 50
-		cell 4200 4096 b 16kb "pfifo limit 2" read 50
+		cell 4200 4096 a 16kb "pfifo limit 2" write 90
+		cell 4200 4096 b 16kb "pfifo limit 2" read 90
 	fi
 	topology_down
 	topology_up netns 1500 && transfers_ready v4 || die "links"
-	cell 1500 1024 a 8kb "" send 50
+	cell 1500 1024 a 8kb "" send 90
 	[ -z "$full" ] || cell 1500 1024 b 100kb "" read 90
 	topology_down
 }
