@@ -10,6 +10,8 @@
 # watch NAME OPTION...: starts events on rxa and waits until it listens
 watch()
 {
+	# Else the last one's words are taken for this one's.
+	rm -f "$TMP/events"
 	"$VERBS/events" -d rxa "$@" >"$TMP/events" 2>&1 &
 	watcher=$!
 	eventually 20 file_has "$TMP/events" '^# ready' && return

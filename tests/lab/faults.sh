@@ -98,6 +98,7 @@ start()
 	[ "$expect_a" != killed ] || expect_a=none
 	[ "$expect_b" != killed ] || expect_b=none
 	next_port
+	rm -f "$TMP/a" "$TMP/b"
 	$b_in "$VERBS/traffic" --server -d "$b_dev" -p "$port" -e "$expect_b" "$@" \
 		>"$TMP/b" 2>&1 &
 	b_pid=$!
@@ -395,6 +396,8 @@ while True:
 		if [ "$open" ]; then
 			options=(--dead)
 			[ $open = idle ] || options+=(--traffic)
+			# Else the last one's words are taken for this one's.
+			rm -f "$TMP/events"
 			"$VERBS/events" -d rxt -g "$(gid_index a v4)" --want DEVICE_FATAL "${options[@]}" \
 				>"$TMP/events" 2>&1 &
 			watcher=$!

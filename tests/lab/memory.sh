@@ -55,6 +55,7 @@ memory_start()
 	[ "$count" -le 256 ] || count=256
 	memory_pins=$(pinned_pages)
 	memory_base=$(memory_least 2)
+	rm -f "$TMP/hold"
 	"$VERBS/traffic" --hold "$count" -d "$dev" >"$TMP/hold" 2>&1 &
 	pid=$!
 	eventually 60 file_has "$TMP/hold" '^# holding' || show "$TMP/hold"
