@@ -4,7 +4,8 @@
  *
  * Lifetime: the core allocates and frees the memory.  create_qp publishes the
  * QP in the module's QPN table; whoever finds it there (RCU) takes a reference
- * for as long as a burst or a queued skb needs it.  destroy_qp: unpublish ->
+ * for as long as a burst, a queued skb or a call to another processor (run_on())
+ * needs it.  destroy_qp: unpublish ->
  * stop the runner and its timers for good -> wait for the references -> kill the
  * tasklet that the last of them may have left behind (it finds no work) -> drop
  * what the QP holds (flow, rings, queued skbs).
