@@ -9,6 +9,7 @@
 #
 #   tests/lab/shaper.sh [--full]
 #
+# --full: more queues, and such as are elsewhere in the network.
 # TEST_ONLY: one part, near or far.
 . "$(dirname "$0")/lib.sh"
 
@@ -112,7 +113,7 @@ far()
 	done
 	topology_down
 }
-for part in ${TEST_ONLY:-near far}; do
+for part in ${TEST_ONLY:-near ${full:+far}}; do
 	$part
 done
 finish
