@@ -14,14 +14,13 @@
 # asked for again or thought to be. TEST_ONLY names one kind of traffic.
 . "$(dirname "$0")/lib.sh"
 
-total=10
+total=6 kinds=(bytecheck write_bw read_bw)
 if [ "${1:-}" = --full ]; then
-	total=60
+	total=60 kinds=(bytecheck events send_bw write_bw read_bw)
 	shift
 fi
 topologies=("$@")
 [ $# -gt 0 ] || topologies=(netns self)
-kinds=(bytecheck events send_bw write_bw read_bw)
 [ -z "${TEST_ONLY:-}" ] || kinds=("$TEST_ONLY")
 seconds=$(((total + ${#kinds[@]} - 1) / ${#kinds[@]}))
 

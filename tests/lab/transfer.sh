@@ -3,7 +3,7 @@
 #
 # Moves data with every stock tool and with bytecheck, in each CELL given:
 #
-#   tests/lab/transfer.sh [--what LIST] [--big] [--brief] TOPOLOGY:GID:MTU:ABI...
+#   tests/lab/transfer.sh [--what LIST] [--big] [--brief N] TOPOLOGY:GID:MTU:ABI...
 #
 #   TOPOLOGY  self     [va rxa]--.          one link, to itself
 #                          ^-----'
@@ -16,7 +16,8 @@
 #             nowrite (each write() command but POST_SEND is refused)
 #
 # LIST is any of bytecheck,pingpong,perftest (all). --big adds 64 MiB messages.
-# --brief: one of the perftest programs takes all sizes, by turns, the others one.
+# --brief: one of the perftest programs takes all sizes, by turns, from number N
+# on, the others one.
 # With -a they spend half a second a size on finding out the processor's speed.
 . "$(dirname "$0")/lib.sh"
 
@@ -25,7 +26,7 @@ while [ $# -gt 0 ]; do
 	case $1 in
 	--what) what=$2; shift 2 ;;
 	--big) big=(--big); shift ;;
-	--brief) brief=yes; shift ;;
+	--brief) brief=yes turn=$2; shift 2 ;;
 	*) break ;;
 	esac
 done
@@ -45,7 +46,7 @@ esac
 cell()
 {
 	local topo gid mtu abi_name name tool started=$SECONDS ib_mtu sizes
-	local bw=(ib_{send,write,read}_bw)
+	local tools=(ib_{send,write,read}_{bw,lat})
 	IFS=: read -r topo gid mtu abi_name <<<"$1"
 	name="$topo $gid $mtu $abi_name"
 	if ! ours && { [ "$topo" = two ] || [ "$topo" = netns ]; }; then
@@ -72,10 +73,10 @@ cell()
 		timed "$name: ibv_rc_pingpong" run_pingpong
 		timed "$name: ibv_rc_pingpong -e -s 65536" run_pingpong -e -s 65536
 	fi
-	for tool in ib_{send,write,read}_{bw,lat}; do
+	for tool in "${tools[@]}"; do
 		wants perftest || break
 		sizes=(-a)
-		[ -z "$brief" ] || [ "$tool" = "${bw[turn % 3]}" ] || sizes=(-s 65536)
+		[ -z "$brief" ] || [ "$tool" = "${tools[turn % 6]}" ] || sizes=(-s 65536)
 		timed "$name: $tool ${sizes[*]}" run_perftest "$tool" "${sizes[@]}" -n 5
 	done
 	turn=$((turn + 1))
