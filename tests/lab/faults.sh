@@ -27,8 +27,6 @@ done
 ALL=(kill_client kill_server link_del_a link_del_b netdev_del netns_del_inside
 	netns_del_outside addr_del mac_change mtu_lower mtu_too_low rename blip down
 	rmmod_busy rmmod_all)
-faults=("$@")
-[ $# -gt 0 ] || faults=("${ALL[@]}")
 ours || { skip "the in-tree stack waits for programs" "faults in traffic"; finish; }
 
 # For what is over soon: silence is an error after 14 s only.
@@ -434,14 +432,15 @@ b22()
 	topology_down
 }
 
-case $* in
-A18) a18 ;;
-B22) b22 ;;
-"")
-	a18
-	b22
-	all_rounds
-	;;
-*) all_rounds ;;
-esac
+[ $# -gt 0 ] || set -- A18 B22 "${ALL[@]}"
+faults=()
+for one; do
+	case " ${ALL[*]} $one" in
+	*" A18") a18 ;;
+	*" B22") b22 ;;
+	*" $one "*) faults+=("$one") ;;
+	*) die "there is no fault '$one'" ;;
+	esac
+done
+[ ${#faults[@]} = 0 ] || all_rounds
 finish
