@@ -200,7 +200,7 @@ static void comp_rnr_nak(struct rxe_qp *qp, struct rxe_pkt *pkt)
 	}
 	if (qp->attr.rnr_retry != 7)
 		req->rnr_left--;
-	rxe_req_rewind(qp, req->una);
+	rxe_req_rewind(qp);
 	/* Not an answer that is missing: the peer asked for this pause. */
 	rxe_run_ack_timer_off(qp);
 	req->wait_rnr = true;
@@ -433,7 +433,7 @@ void rxe_comp_timeout(struct rxe_qp *qp)
 	}
 	/* What has not left is not lost. */
 	if (req->psn == req->una)
-		rxe_req_rewind(qp, req->una);
+		rxe_req_rewind(qp);
 	else
 		rxe_req_lost(qp, true);
 	rxe_run_ack_timer(qp, rxe_req_patience_ns(qp));

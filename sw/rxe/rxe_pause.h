@@ -23,8 +23,8 @@
  * before RXE_PAUSE_PATIENCE_NS each time.  A fatal NAK is tried
  * RXE_PAUSE_GIVE_UP times.
  *
- * Lifetime: embedded in the QP, the runner's own.  The timer only runs the QP;
- * it is cancelled when the runner has been stopped for good.
+ * Lifetime: embedded in the QP, the runner's own.  The timer only runs the QP; it
+ * begins and ends with the runner's other timers (rxe_run.c).
  */
 #ifndef SOFTROCE_RXE_PAUSE_H
 #define SOFTROCE_RXE_PAUSE_H
@@ -57,7 +57,7 @@ struct rxe_pause {
 void rxe_pause_init(struct rxe_qp *qp);
 /* A new life of the QP. */
 void rxe_pause_reset(struct rxe_qp *qp);
-/* After rxe_run_stop(). */
+/* As the runner, for good. */
 void rxe_pause_stop(struct rxe_qp *qp);
 /* The network's answer to a train of @segs packets. BH off. */
 void rxe_pause_told(struct rxe_qp *qp, int err, u32 segs);

@@ -212,7 +212,6 @@ int rxe_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	if (ret)
 		goto free_rq;
 	rxe_run_init(qp);
-	rxe_pause_init(qp);
 	if (udata) {
 		ret = offer_rings(qp, udata);
 		if (ret)
@@ -239,7 +238,6 @@ int rxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 
 	xa_erase(&qp_table, qp->qpn);
 	rxe_run_stop(qp);
-	rxe_pause_stop(qp);
 	cancel_work_sync(&qp->event_work);
 	rxe_qp_put(qp);
 	wait_for_completion(&qp->unused);

@@ -142,7 +142,6 @@ static void reset(struct rxe_qp *qp)
 
 	WRITE_ONCE(qp->state, IB_QPS_RESET);
 	rxe_run_timers_off(qp);
-	rxe_pause_reset(qp);
 	rxe_run_purge(qp);
 	rxe_flow_release(&qp->flow);
 	rxe_sq_discard(qp);

@@ -25,16 +25,11 @@ static const struct rxe_opcodes wr_opcodes[] = {
 					      ONLY_WITH_IMMEDIATE),
 };
 
-static u32 wqe_packets(const struct rxe_qp *qp, const struct rxe_swqe *wqe)
-{
-	return max(DIV_ROUND_UP(wqe->length, qp->mtu), 1u);
-}
-
 /* How many messages the responder counts in its MSN. */
 static u32 wqe_messages(const struct rxe_qp *qp, const struct rxe_swqe *wqe)
 {
 	return rxe_wqe_is_read(wqe) ?
-		       DIV_ROUND_UP(wqe_packets(qp, wqe),
+		       DIV_ROUND_UP(rxe_num_packets(qp, wqe->length),
 				    RXE_READ_BYTES / qp->mtu) : 1;
 }
 
@@ -43,7 +38,7 @@ static void number_wqe(struct rxe_qp *qp, struct rxe_swqe *wqe)
 	struct rxe_req *req = &qp->req;
 
 	wqe->first_psn = req->psn;
-	wqe->last_psn = rxe_psn_add(req->psn, wqe_packets(qp, wqe) - 1);
+	wqe->last_psn = rxe_psn_add(req->psn, rxe_num_packets(qp, wqe->length) - 1);
 	wqe->ssn = req->ssn;
 	req->ssn = rxe_psn_add(req->ssn, wqe_messages(qp, wqe));
 	wqe->numbered = true;
@@ -177,14 +172,13 @@ static bool send_message(struct rxe_qp *qp, struct rxe_swqe *wqe,
 {
 	struct rxe_req *req = &qp->req;
 	u32 index = rxe_psn_diff(req->psn, wqe->first_psn);
-	u32 left = rxe_psn_diff(wqe->last_psn, req->psn) + 1;
 	struct rxe_msg msg = {
 		.opcodes = &wr_opcodes[wqe->opcode],
 		.length = wqe->length,
-		.packets = index + left,
+		.packets = rxe_num_packets(qp, wqe->length),
 		.mtu = qp->mtu,
 	};
-	u32 max = min(left, window_room(qp));
+	u32 max = min(msg.packets - index, window_room(qp));
 	bool probe = out_of_credit(qp, wqe);
 	u32 seg_len, bytes, n, i;
 	struct rxe_cursor from;
@@ -193,9 +187,9 @@ static bool send_message(struct rxe_qp *qp, struct rxe_swqe *wqe,
 
 	if (!max || (probe && req->psn != req->una))
 		return false;
-	rxe_train_plan(&msg, index, 1, &seg_len, &bytes);
-	max = min(max, rxe_train_max(qp, seg_len, req->single || probe));
-	n = rxe_train_plan(&msg, index, max, &seg_len, &bytes);
+	if (req->single || probe)
+		max = 1;
+	n = rxe_train_plan(qp, &msg, index, max, &seg_len, &bytes);
 	i = rxe_train_begin(&t, qp, seg_len, n, bytes);
 	if (!i) {
 		/* No memory is a lost train: the ACK timer brings it back. */
@@ -233,7 +227,7 @@ static bool send_read(struct rxe_qp *qp, struct rxe_swqe *wqe,
 	struct rxe_req *req = &qp->req;
 	u32 part = RXE_READ_BYTES / qp->mtu;
 	u32 index = rxe_psn_diff(req->psn, wqe->first_psn);
-	u32 end = min(rounddown(index, part) + part, wqe_packets(qp, wqe));
+	u32 end = min(rounddown(index, part) + part, rxe_num_packets(qp, wqe->length));
 	u32 offset = index * qp->mtu;
 	struct rxe_pkt pkt = {
 		.opcode = IB_OPCODE_RC_RDMA_READ_REQUEST,
@@ -329,7 +323,7 @@ bool rxe_req_pending(struct rxe_qp *qp)
 	       !qp->req.wait_rnr && !rxe_paused(qp) && rxe_sq_fetch(qp);
 }
 
-void rxe_req_rewind(struct rxe_qp *qp, u32 psn)
+void rxe_req_rewind(struct rxe_qp *qp)
 {
 	struct rxe_req *req = &qp->req;
 	struct rxe_sq *sq = &qp->sq;
@@ -339,12 +333,12 @@ void rxe_req_rewind(struct rxe_qp *qp, u32 psn)
 	while (sq->next != sq->head) {
 		struct rxe_swqe *wqe = rxe_sq_slot(sq, sq->next);
 
-		if (!wqe->numbered || rxe_psn_diff(psn, wqe->last_psn) <= 0)
+		if (!wqe->numbered || rxe_psn_diff(req->una, wqe->last_psn) <= 0)
 			break;
 		sq->next++;
 	}
-	req->psn = psn;
-	/* Every READ under way ends beyond psn: all are asked for again. */
+	req->psn = req->una;
+	/* Every READ under way ends beyond it: all are asked for again. */
 	req->rd_head = req->rd_tail;
 	req->rd_pkts = 0;
 }
@@ -359,7 +353,7 @@ void rxe_req_lost(struct rxe_qp *qp, bool timeout)
 		req->acked = 0;
 		req->recover_psn = req->max_psn;
 	}
-	rxe_req_rewind(qp, req->una);
+	rxe_req_rewind(qp);
 }
 
 void rxe_req_acked(struct rxe_qp *qp, u32 pkts)

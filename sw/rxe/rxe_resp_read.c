@@ -22,11 +22,6 @@ static struct rxe_rd_job *job_at(struct rxe_resp *resp, u32 index)
 	return &resp->job[index & (roundup_pow_of_two(resp->job_size) - 1)];
 }
 
-static u32 read_packets(const struct rxe_qp *qp, const struct rxe_pkt *pkt)
-{
-	return max(DIV_ROUND_UP(pkt->dmalen, qp->mtu), 1u);
-}
-
 static void add_job(struct rxe_qp *qp, const struct rxe_pkt *pkt, bool again)
 {
 	struct rxe_resp *resp = &qp->resp;
@@ -34,7 +29,7 @@ static void add_job(struct rxe_qp *qp, const struct rxe_pkt *pkt, bool again)
 
 	job->psn = pkt->psn;
 	job->first_psn = pkt->psn;
-	job->end_psn = rxe_psn_add(pkt->psn, read_packets(qp, pkt));
+	job->end_psn = rxe_psn_add(pkt->psn, rxe_num_packets(qp, pkt->dmalen));
 	job->va = pkt->va;
 	job->rkey = pkt->rkey;
 	job->length = pkt->dmalen;
@@ -88,7 +83,7 @@ u8 rxe_resp_read(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 	if (!may_read(qp, pkt))
 		return RXE_NAK_REM_ACC;
 	add_job(qp, pkt, false);
-	resp->psn = rxe_psn_add(resp->psn, read_packets(qp, pkt));
+	resp->psn = rxe_psn_add(resp->psn, rxe_num_packets(qp, pkt->dmalen));
 	resp->msn = rxe_psn_add(resp->msn, 1);
 	return 0;
 }
@@ -96,7 +91,7 @@ u8 rxe_resp_read(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 void rxe_resp_read_again(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 {
 	struct rxe_resp *resp = &qp->resp;
-	u32 end = rxe_psn_add(pkt->psn, read_packets(qp, pkt));
+	u32 end = rxe_psn_add(pkt->psn, rxe_num_packets(qp, pkt->dmalen));
 	u32 i;
 
 	if (pkt->dmalen > RXE_MAX_MSG_SZ)
@@ -139,7 +134,7 @@ static bool answer(struct rxe_qp *qp, struct rxe_rd_job *job,
 	struct rxe_msg msg = {
 		.opcodes = &answer_opcodes,
 		.length = job->length,
-		.packets = max(DIV_ROUND_UP(job->length, qp->mtu), 1u),
+		.packets = rxe_num_packets(qp, job->length),
 		.mtu = qp->mtu,
 	};
 	struct ib_sge sge = { job->va, job->length, job->rkey };
@@ -149,10 +144,8 @@ static bool answer(struct rxe_qp *qp, struct rxe_rd_job *job,
 	struct rxe_train t;
 	bool ok = true;
 
-	rxe_train_plan(&msg, index, 1, &seg_len, &bytes);
-	n = min(msg.packets - index,
-		rxe_train_max(qp, seg_len, qp->resp.again == RXE_RD_SINGLE));
-	n = rxe_train_plan(&msg, index, n, &seg_len, &bytes);
+	n = qp->resp.again == RXE_RD_SINGLE ? 1 : msg.packets - index;
+	n = rxe_train_plan(qp, &msg, index, n, &seg_len, &bytes);
 	b->bytes -= bytes;
 	i = rxe_train_begin(&t, qp, seg_len, n, bytes);
 	if (!i) {

@@ -281,6 +281,7 @@ void rxe_run_stop(struct rxe_qp *qp)
 	spin_unlock_bh(&qp->rxq.lock);
 	hrtimer_cancel(&qp->ack_timer);
 	hrtimer_cancel(&qp->rnr_timer);
+	rxe_pause_stop(qp);
 	tasklet_kill(&qp->tasklet);
 	rxe_run_purge(qp);
 	kfree(qp->resp.job);
@@ -329,6 +330,7 @@ void rxe_run_timers_off(struct rxe_qp *qp)
 	rxe_run_ack_timer_off(qp);
 	hrtimer_try_to_cancel(&qp->ack_timer);
 	hrtimer_try_to_cancel(&qp->rnr_timer);
+	rxe_pause_reset(qp);
 }
 
 void rxe_run_ack_timer_off(struct rxe_qp *qp)
@@ -353,6 +355,7 @@ void rxe_run_init(struct rxe_qp *qp)
 	qp->ack_timer.function = ack_timer_fired;
 	hrtimer_init(&qp->rnr_timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 	qp->rnr_timer.function = rnr_timer_fired;
+	rxe_pause_init(qp);
 	rxe_req_reset(qp);
 	rxe_resp_reset(qp);
 }

@@ -81,8 +81,8 @@ void rxe_run_rnr_timer(struct rxe_qp *qp, u64 delay_ns);
 bool rxe_req_work(struct rxe_qp *qp, struct rxe_budget *b);
 /* Is there something that could be sent, or will when an answer comes? */
 bool rxe_req_pending(struct rxe_qp *qp);
-/* Send again from @psn on. */
-void rxe_req_rewind(struct rxe_qp *qp, u32 psn);
+/* Send again all that has no answer. */
+void rxe_req_rewind(struct rxe_qp *qp);
 /* Complete all send WQEs with a flush error; true: the budget ended it. */
 bool rxe_req_flush(struct rxe_qp *qp, struct rxe_budget *b);
 void rxe_req_reset(struct rxe_qp *qp);

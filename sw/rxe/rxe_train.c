@@ -12,11 +12,12 @@
 /* Up to this much goes into the skb's linear part: one allocation less. */
 #define TRAIN_LINEAR 1024
 
-u32 rxe_train_max(struct rxe_qp *qp, u32 seg_len, bool single)
+/* How many packets of @seg_len bytes one train may have now: 1 or more. */
+static u32 train_max(struct rxe_qp *qp, u32 seg_len)
 {
 	u32 bytes, segs;
 
-	if (!qp->rxe->trains || single || qp->pause.singles)
+	if (!qp->rxe->trains || qp->pause.singles)
 		return 1;
 	rxe_flow_limits(&qp->flow, &bytes, &segs);
 	return clamp(bytes / seg_len, 1u, segs);
@@ -33,22 +34,29 @@ u8 rxe_msg_packet(const struct rxe_msg *msg, u32 index, u32 *payload)
 	return index ? op->middle : op->first;
 }
 
-u32 rxe_train_plan(const struct rxe_msg *msg, u32 index, u32 max, u32 *seg_len,
-		   u32 *bytes)
+static u32 msg_seg_len(const struct rxe_msg *msg, u32 index)
 {
-	u32 payload, len, n = 0;
-	u8 opcode;
+	u32 payload;
+	u8 opcode = rxe_msg_packet(msg, index, &payload);
 
-	*bytes = 0;
-	do {
-		opcode = rxe_msg_packet(msg, index + n, &payload);
-		len = rxe_seg_len(opcode, payload);
-		if (!n)
-			*seg_len = len;
+	return rxe_seg_len(opcode, payload);
+}
+
+u32 rxe_train_plan(struct rxe_qp *qp, const struct rxe_msg *msg, u32 index,
+		   u32 max, u32 *seg_len, u32 *bytes)
+{
+	u32 len = msg_seg_len(msg, index), n = 1;
+
+	*seg_len = len;
+	*bytes = len;
+	max = min(max, train_max(qp, len));
+	while (n < max && len == *seg_len) {
+		len = msg_seg_len(msg, index + n);
 		if (len > *seg_len)
 			break;
 		*bytes += len;
-	} while (++n < max && len == *seg_len);
+		n++;
+	}
 	return n;
 }
 

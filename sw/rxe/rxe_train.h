@@ -31,6 +31,12 @@ struct rxe_msg {
 	u32 mtu;
 };
 
+/* How many packets @length bytes make; those of a message of none are one. */
+static inline u32 rxe_num_packets(const struct rxe_qp *qp, u32 length)
+{
+	return max(DIV_ROUND_UP(length, qp->mtu), 1u);
+}
+
 /* Opcode and payload of packet @index. */
 u8 rxe_msg_packet(const struct rxe_msg *msg, u32 index, u32 *payload);
 
@@ -61,14 +67,13 @@ static inline u32 rxe_seg_len(u8 opcode, u32 payload)
 	       RXE_ICRC_LEN;
 }
 
-/* How many packets of @seg_len bytes one train may have now: 1 or more. */
-u32 rxe_train_max(struct rxe_qp *qp, u32 seg_len, bool single);
 /*
- * The longest run of packets of @msg from @index on that makes one train of at
- * most @max: its first packet's length is @seg_len, that of all is @bytes.
+ * The longest run of packets of @msg from @index on, @max or fewer, that can go
+ * out as one train now: its first packet's length is @seg_len, that of all is
+ * @bytes.
  */
-u32 rxe_train_plan(const struct rxe_msg *msg, u32 index, u32 max, u32 *seg_len,
-		   u32 *bytes);
+u32 rxe_train_plan(struct rxe_qp *qp, const struct rxe_msg *msg, u32 index,
+		   u32 max, u32 *seg_len, u32 *bytes);
 /*
  * Start a train of @segs packets, @bytes in all.
  * Return the number of packets there is memory for, 0 to @segs.

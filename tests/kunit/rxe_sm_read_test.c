@@ -341,7 +341,6 @@ static void read_region_goes(struct kunit *test)
 	sm_end(sm);
 }
 
-/* Answers in trains, and one by one where the link says so. */
 /* Without room for an answer it, and what is behind it, waits. */
 static void read_waits_for_room(struct kunit *test)
 {
@@ -364,6 +363,7 @@ static void read_waits_for_room(struct kunit *test)
 	sm_end(sm);
 }
 
+/* Answers in trains, and one by one where the link says so. */
 static void read_trains(struct kunit *test)
 {
 	int trains;
