@@ -409,24 +409,16 @@ static _Atomic uint32_t handles[SLOTS];
 /* Counts and sizes that need not fit what follows. */
 static void ring_wrongly(struct rng *r, uint32_t handle)
 {
-	struct {
-		struct ib_uverbs_cmd_hdr hdr;
-		struct ib_uverbs_post_send cmd;
-		uint32_t wrs[128];
-	} request = {
-		.hdr.command = IB_USER_VERBS_CMD_POST_SEND,
-		.cmd = { .qp_handle = handle, .wr_count = any_count(r),
-			 .sge_count = any_count(r), .wqe_size = below(r, 2) ? 128 : any_len(r) },
+	struct ib_uverbs_post_send cmd = {
+		.qp_handle = handle, .wr_count = any_count(r), .sge_count = any_count(r),
+		.wqe_size = below(r, 2) ? 128 : any_len(r),
 	};
-	uint64_t resp[8];
-	size_t len = sizeof(request.hdr) + sizeof(request.cmd) + 4 * below(r, 128);
+	size_t len = 4 * below(r, 128);
+	uint32_t wrs[128];
 
 	for (unsigned int i = 0; i < 128; i++)
-		request.wrs[i] = rnd(r);
-	request.hdr.in_words = len / 4;
-	request.hdr.out_words = 1;
-	request.cmd.response = (uintptr_t)resp;
-	if (write(liar_rig.ctx->cmd_fd, &request, len) == (ssize_t)len)
+		wrs[i] = rnd(r);
+	if (!rings_doorbell_with(liar_rig.ctx, &cmd, wrs, len))
 		totals->rings++;
 }
 

@@ -138,5 +138,5 @@ else
 	ok "nobody waits for an interface that somebody holds"
 fi
 check "no link is left, so the driver can go" rmmod rdma_rxe
-insmod "$TOP/build/$(uname -r)/rdma_rxe.ko" || not_ok "and come again"
+insmod "$(module_file rdma_rxe)" || not_ok "and come again"
 finish

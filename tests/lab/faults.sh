@@ -72,7 +72,6 @@ act()
 
 link_there() { at "$1" rdma link show "$(of "$1" dev)/1" 2>/dev/null | grep -q ACTIVE; }
 no_links() { [ -z "$(rdma link show)" ]; }
-# Looking through a whole table file by file takes long where there is no such GID.
 port_open() { [ -n "$(at "$1" ss -Huln 'sport = :4791')" ]; }
 port_closed() { ! port_open "$1"; }
 ready_both() { link_there a && link_there b && have_gid a v4 && have_gid b v4; }
@@ -303,7 +302,7 @@ rmmod_busy()
 	act rmmod rdma_rxe
 	ends a b
 	links_are_gone
-	act insmod "$(modules_dir)/rdma_rxe.ko"
+	act insmod "$(module_file rdma_rxe)"
 }
 # All three, behind programs that were killed.
 rmmod_all()
@@ -314,10 +313,6 @@ rmmod_all()
 	reap $b_pid
 	reload
 }
-modules_dir()
-{
-	case $(uname -r) in *-softroce) echo "$TOP/build/um" ;; *) echo "$TOP/build/$(uname -r)" ;; esac
-}
 reload()
 {
 	local module
@@ -326,7 +321,7 @@ reload()
 	act rmmod ib_uverbs
 	act rmmod ib_core
 	for module in ib_core ib_uverbs rdma_rxe; do
-		act insmod "$(modules_dir)/$module.ko"
+		act insmod "$(module_file $module)"
 	done
 }
 

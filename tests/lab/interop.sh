@@ -25,7 +25,6 @@ while [ $# -gt 0 ]; do
 	esac
 done
 [ -n "${PEER:-}" ] || die "there is no peer: scripts/lab --peer intree"
-wants() { case ,$what, in *,"$1",*) ;; *) return 1 ;; esac; }
 if [ ${#cells[@]} = 0 ]; then
 	cells=(client:v4:1500 server:v4:4200 client:v6:4200 server:v6:1500)
 	[ -z "$full" ] ||

@@ -420,6 +420,9 @@ show_both()
 	show "$TMP/server"
 }
 
+# wants WORD: is it in the list $what, with commas?
+wants() { case ,$what, in *,"$1",*) ;; *) return 1 ;; esac; }
+
 # run_bytecheck v4|v6 [OPTION...]
 run_bytecheck()
 {

@@ -31,7 +31,6 @@ while [ $# -gt 0 ]; do
 	esac
 done
 [ $# -gt 0 ] || die "no cells given"
-wants() { case ,$what, in *,"$1",*) ;; *) return 1 ;; esac; }
 
 # The preloaded library really stands between: with both ways shut nothing works.
 case $* in

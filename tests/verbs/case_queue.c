@@ -9,6 +9,7 @@
 
 #include "cases.h"
 #include "pattern.h"
+#include "rings.h"
 
 /* After the first bad key each request still ends, flushed. */
 static void d01_bad_key_then_flush(const struct setting *set)
@@ -232,22 +233,12 @@ static void d24_post_too_early(const struct setting *set)
 static int doorbell(struct pair *p, uint32_t wr_count, uint32_t sge_count, uint32_t wqe_size,
 		    size_t extra)
 {
-	struct {
-		struct ib_uverbs_cmd_hdr hdr;
-		struct ib_uverbs_post_send cmd;
-		char wrs[1024];
-	} request = {
-		.hdr.command = IB_USER_VERBS_CMD_POST_SEND,
-		.cmd = { .qp_handle = p->qp[0]->handle, .wr_count = wr_count,
-			 .sge_count = sge_count, .wqe_size = wqe_size },
+	struct ib_uverbs_post_send cmd = {
+		.qp_handle = p->qp[0]->handle, .wr_count = wr_count,
+		.sge_count = sge_count, .wqe_size = wqe_size,
 	};
-	size_t len = sizeof(request.hdr) + sizeof(request.cmd) + extra;
-	struct ib_uverbs_post_send_resp resp;
 
-	request.hdr.in_words = len / 4;
-	request.hdr.out_words = sizeof(resp) / 4;
-	request.cmd.response = (uintptr_t)&resp;
-	return write(p->rig.ctx->cmd_fd, &request, len) == (ssize_t)len ? 0 : errno;
+	return rings_doorbell_with(p->rig.ctx, &cmd, NULL, extra);
 }
 
 static void d28_short_requests(const struct setting *set)

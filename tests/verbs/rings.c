@@ -135,21 +135,37 @@ struct ibv_qp *rings_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init,
 	return qp;
 }
 
-int rings_doorbell(struct ibv_context *ctx, uint32_t qp_handle)
+int rings_doorbell_with(struct ibv_context *ctx, const struct ib_uverbs_post_send *cmd,
+			const void *wrs, size_t len)
 {
 	struct {
 		struct ib_uverbs_cmd_hdr hdr;
 		struct ib_uverbs_post_send cmd;
+		char wrs[RINGS_MAX_WRS];
 	} request = {
 		.hdr.command = IB_USER_VERBS_CMD_POST_SEND,
-		.hdr.in_words = sizeof(request) / 4,
-		.cmd = { .qp_handle = qp_handle, .wqe_size = sizeof(struct ib_uverbs_send_wr) },
+		.cmd = *cmd,
 	};
+	size_t all = sizeof(request.hdr) + sizeof(request.cmd) + len;
 	struct ib_uverbs_post_send_resp resp;
 
+	if (len > sizeof(request.wrs))
+		die("a doorbell with %zu bytes of requests", len);
+	if (wrs)
+		memcpy(request.wrs, wrs, len);
+	request.hdr.in_words = all / 4;
 	request.hdr.out_words = sizeof(resp) / 4;
 	request.cmd.response = (uintptr_t)&resp;
-	return write(ctx->cmd_fd, &request, sizeof(request)) == sizeof(request) ? 0 : errno;
+	return write(ctx->cmd_fd, &request, all) == (ssize_t)all ? 0 : errno;
+}
+
+int rings_doorbell(struct ibv_context *ctx, uint32_t qp_handle)
+{
+	struct ib_uverbs_post_send cmd = {
+		.qp_handle = qp_handle, .wqe_size = sizeof(struct ib_uverbs_send_wr),
+	};
+
+	return rings_doorbell_with(ctx, &cmd, NULL, 0);
 }
 
 int rings_qp_state(struct ibv_qp *qp)

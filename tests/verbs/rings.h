@@ -8,6 +8,7 @@
 #define SOFTROCE_TESTS_RINGS_H
 
 #include <infiniband/verbs.h>
+#include <rdma/ib_user_verbs.h>
 #include <rdma/rdma_user_rxe.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,6 +56,13 @@ static inline void *ring_elem(const struct ring *ring, uint32_t index)
 
 /* Rings @qp's bell by hand: no request in the command, those in the queue run. */
 int rings_doorbell(struct ibv_context *ctx, uint32_t qp_handle);
+#define RINGS_MAX_WRS 1024
+/*
+ * The same with counts and sizes of one's own, and @len bytes of requests behind
+ * the command: @wrs, or zeros. 0 or errno.
+ */
+int rings_doorbell_with(struct ibv_context *ctx, const struct ib_uverbs_post_send *cmd,
+			const void *wrs, size_t len);
 /* The state that the kernel says @qp is in; -1 when it says nothing. */
 int rings_qp_state(struct ibv_qp *qp);
 
