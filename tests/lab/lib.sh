@@ -91,12 +91,16 @@ check_text()
 # pass_on COMMAND...: a program that prints its own ok and not ok lines
 pass_on()
 {
-	local status=0 bad
+	local status=0 bad=0 line
 	"$@" >"$TMP/pass" 2>"$TMP/pass.err" || status=$?
-	sed -E 's/^(not )?ok ([0-9]+ - )?/&/' "$TMP/pass"
+	while IFS= read -r line; do
+		case $line in
+		"ok "*) tests=$((tests + 1)) ;;
+		"not ok "*) tests=$((tests + 1)) bad=$((bad + 1)) ;;
+		esac
+		echo "$line"
+	done <"$TMP/pass"
 	[ ! -s "$TMP/pass.err" ] || show "$TMP/pass.err"
-	tests=$((tests + $(grep -cE '^(not )?ok ' "$TMP/pass")))
-	bad=$(grep -c '^not ok ' "$TMP/pass")
 	failed=$((failed + bad))
 	if [ "$status" != 0 ] && [ "$bad" = 0 ]; then
 		not_ok "$(basename "$1") ended with status $status"
@@ -132,25 +136,38 @@ module_file()
 
 # ------------------------------------------------------------------ waiting
 
+now_us() { echo "${EPOCHREALTIME/[.,]/}"; }
 # eventually SECONDS COMMAND...: until it succeeds; false when it never does
 eventually()
 {
-	local end=$(($(date +%s%N) / 1000000 + $1 * 1000))
+	local end=$(($(now_us) + $1 * 1000000))
 	shift
 	until "$@" >/dev/null 2>&1; do
-		[ $(($(date +%s%N) / 1000000)) -lt "$end" ] || return 1
+		[ "$(now_us)" -lt "$end" ] || return 1
 		sleep 0.05
 	done
 }
 file_has() { grep -qE -- "$2" "$1"; }
 gone() { ! kill -0 "$1" 2>/dev/null; }
-listens() { [ -n "$(at "$1" ss -Hltn "sport = :$2")" ]; }
+# listens END PORT PID: somebody in the namespace of that process does
+listens()
+{
+	local _ address state port
+	case $(of "$1" at) in
+	on-peer) [ -n "$(on-peer ss -Hltn "sport = :$2")" ]; return ;;
+	esac
+	printf -v port %04X "$2"
+	while read -r _ address _ state _; do
+		[ "$state" != 0A ] || [ "${address##*:}" != "$port" ] || return 0
+	done < <(cat "/proc/$3/net/tcp" "/proc/$3/net/tcp6")
+	return 1
+}
 # await_server END PORT PID
 await_server()
 {
 	local i
 	for ((i = 0; i < 300; i++)); do
-		listens "$1" "$2" && return
+		listens "$1" "$2" "$3" 2>/dev/null && return
 		gone "$3" && return 1
 		sleep 0.05
 	done
@@ -174,9 +191,9 @@ gid_index()
 	local want
 	if [ "$2" = v4 ]; then want=$(gid_of_v4 "$(of "$1" v4)"); else want=$(gid_of_v6 "$(of "$1" v6)"); fi
 	# shellcheck disable=SC2016
-	at "$1" sh -c 'cd /sys/class/infiniband/$1/ports/1/gids || exit 1
-		i=$(grep -lxF "$2" * 2>/dev/null | sort -n | head -n 1)
-		[ -n "$i" ] && echo $i' sh "$(of "$1" dev)" "$want"
+	want=$(at "$1" sh -c 'cd /sys/class/infiniband/$1/ports/1/gids && grep -slxF "$2" *' \
+		sh "$(of "$1" dev)" "$want")
+	[ -n "$want" ] && echo "${want%%$'\n'*}"
 }
 gid_of_v4()
 {
@@ -186,43 +203,53 @@ gid_of_v4()
 }
 gid_of_v6()
 {
-	python3 -IS -c 'import socket, sys
-raw = socket.inet_pton(socket.AF_INET6, sys.argv[1]).hex()
-print(":".join(raw[i:i + 4] for i in range(0, 32, 4)))' "$1"
+	local head tail=() groups
+	IFS=: read -ra head <<<"${1%%::*}"
+	[ "$1" = "${1#*::}" ] || IFS=: read -ra tail <<<"${1#*::}"
+	while [ $((${#head[@]} + ${#tail[@]})) -lt 8 ]; do head+=(0); done
+	printf -v groups ':%04x' "${head[@]/#/0x}" "${tail[@]/#/0x}"
+	echo "${groups#:}"
 }
 have_gid() { gid_index "$1" "$2" >/dev/null; }
 
-# counters_mark: the zero of what counters_read finds
-counters_mark()
-{
-	local end
-	for end in a b; do
-		all_counters $end >"$TMP/mark.$end"
-	done
-}
-all_counters()
-{
-	# shellcheck disable=SC2016
-	at "$1" sh -c 'cd "/sys/class/infiniband/$1/ports/1/hw_counters" && grep . *' \
-		sh "$(of "$1" dev)"
-}
+# counters_read: what grew since counters_mark. Every namespace sees the counters,
+# so they are read from here.
+declare -A zero=() grown=()
 counters_read()
 {
-	local end
+	local end file key value
+	grown=()
 	for end in a b; do
-		all_counters $end | awk -F: -v mark="$TMP/mark.$end" '
-			BEGIN { while ((getline <mark) > 0) old[$1] = $2 }
-			$2 != old[$1] { print $1, $2 - old[$1] }' >"$TMP/grown.$end"
+		for file in "/sys/class/infiniband/$(of $end dev)/ports/1/hw_counters"/*; do
+			[ -e "$file" ] || continue
+			key=$end.${file##*/}
+			read -r value <"$file"
+			[ "$value" = "${zero[$key]:-0}" ] ||
+				grown[$key]=$((value - ${zero[$key]:-0}))
+		done
+	done
+}
+counters_mark()
+{
+	local key
+	zero=()
+	counters_read
+	for key in "${!grown[@]}"; do
+		zero[$key]=${grown[$key]}
 	done
 }
 # grew END NAME: by how much, as counters_read found it
-grew() { awk -v name="$2" '$1 == name { n = $2 } END { print n + 0 }' "$TMP/grown.$1"; }
+grew() { echo "${grown[$1.$2]:-0}"; }
 # show_grown: all that changed, as notes
 show_grown()
 {
-	local end
+	local end key line
 	for end in a b; do
-		note "$(of $end dev): $(tr '\n' ' ' <"$TMP/grown.$end")"
+		line=''
+		for key in "${!grown[@]}"; do
+			[ "${key%%.*}" != $end ] || line+=" ${key#*.} ${grown[$key]}"
+		done
+		note "$(of $end dev):$line"
 	done
 }
 
@@ -260,8 +287,6 @@ topology_up()
 		a_at='ip netns exec nsa' b_at='ip netns exec nsb'
 		ip netns add nsa && ip netns add nsb &&
 			ip link add va netns nsa type veth peer name vb netns nsb || return
-		at a ip link set lo up
-		at b ip link set lo up
 		;;
 	hop)
 		a_at='ip netns exec nsa' b_at='ip netns exec nsb' b_v4=10.21.0.2
@@ -309,13 +334,16 @@ one_by_one()
 }
 end_up()
 {
-	local net
+	local net v6=''
 	net=$(of "$1" net)
-	at "$1" sh -c "[ ! -e /proc/sys/net/ipv6/conf/$net ] ||
-		echo 0 >/proc/sys/net/ipv6/conf/$net/accept_dad"
-	at "$1" ip addr add "$(of "$1" v4)/24" dev "$net" &&
-		at "$1" ip link set "$net" mtu "$2" up || return
-	[ ! -e /proc/net/if_inet6 ] || at "$1" ip addr add "$(of "$1" v6)/64" dev "$net" nodad
+	[ ! -e /proc/net/if_inet6 ] || v6="addr add $(of "$1" v6)/64 dev $net nodad"
+	at "$1" sh -c "[ -z '$v6' ] || echo 0 >/proc/sys/net/ipv6/conf/$net/accept_dad
+		exec ip -batch -" <<-E
+		link set lo up
+		addr add $(of "$1" v4)/24 dev $net
+		link set $net mtu $2 up
+		$v6
+	E
 }
 topology_down()
 {
@@ -382,7 +410,9 @@ both_ends()
 	shift
 	while [ "$1" != -- ]; do server+=("$1"); shift; done
 	shift
-	at b timeout -k 5 "$seconds" "${abi[@]}" "${server[@]}" >"$TMP/server" 2>&1 &
+	# Not at(): the process has to be the server's, not a shell that waits for it.
+	# shellcheck disable=SC2086
+	$b_at timeout -k 5 "$seconds" "${abi[@]}" "${server[@]}" >"$TMP/server" 2>&1 &
 	pid=$!
 	if ! await_server b "$port" "$pid"; then
 		echo "the server did not listen on port $port" >"$TMP/client"
@@ -405,10 +435,10 @@ both_ends()
 timed()
 {
 	local name=$1 began status=0
-	began=$(date +%s%N)
+	began=$(now_us)
 	shift
 	"$@" || status=$?
-	verdict "$status" "$name ($((($(date +%s%N) - began) / 100000000)) ds)" || show_both
+	verdict "$status" "$name ($((($(now_us) - began) / 100000)) ds)" || show_both
 }
 next_port() { PORT=$((PORT + 1)); port=$PORT; }
 

@@ -18,7 +18,7 @@ full=''
 pair()
 {
 	pass_on "$VERBS/pair" "$@" -d rxa -D rxb
-	[ ! -e "$TMP/mark.a" ] || counters_read
+	counters_read
 }
 # counted NAME END COUNTER WHAT...: it grew by a number that test(1) finds so
 counted()
@@ -45,9 +45,9 @@ b41()
 {
 	gives_up 14 0 write
 	gives_up 14 2 read
-	gives_up 14 3 send
-	gives_up 18 0 write
+	gives_up 18 0 send
 	[ -z "$full" ] || {
+		gives_up 14 3 send
 		gives_up 10 7 send
 		gives_up 14 7 write
 		gives_up 18 1 read
@@ -120,7 +120,9 @@ b38()
 # ----------------------------------------------------------------- B18: no receive
 b18()
 {
-	for retry in 0 1 2 3 4 5 6; do
+	local retry tries=(0 1 6) name
+	[ -z "$full" ] || tries=(0 1 2 3 4 5 6)
+	for retry in "${tries[@]}"; do
 		name="B18 rnr_retry $retry"
 		counters_mark
 		pair rnr --name "$name" --rnr-retry $retry --min-rnr 20

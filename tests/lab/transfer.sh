@@ -16,8 +16,8 @@
 #             nowrite (each write() command but POST_SEND is refused)
 #
 # LIST is any of bytecheck,pingpong,perftest (all). --big adds 64 MiB messages.
-# --brief: one of the perftest programs takes all sizes, by turns, from number N
-# on, the others one.
+# --brief: the perftest program number N takes all sizes in the first cell, the
+# next one in the second, until there is none (N 6: none does); the others take one.
 # With -a they spend half a second a size on finding out the processor's speed.
 . "$(dirname "$0")/lib.sh"
 
@@ -75,7 +75,7 @@ cell()
 	for tool in "${tools[@]}"; do
 		wants perftest || break
 		sizes=(-a)
-		[ -z "$brief" ] || [ "$tool" = "${tools[turn % 6]}" ] || sizes=(-s 65536)
+		[ -z "$brief" ] || [ "$tool" = "${tools[turn]:-}" ] || sizes=(-s 65536)
 		timed "$name: $tool ${sizes[*]}" run_perftest "$tool" "${sizes[@]}" -n 5
 	done
 	turn=$((turn + 1))
