@@ -4,9 +4,9 @@
  * 9.7.8), and what happens when none come.
  *
  * req.una is the oldest PSN that nothing has acknowledged.  An ACK at a PSN
- * acknowledges all SENDs and WRITEs up to it; a READ is only done when its own
- * answers have come, so an answer beyond those that are missing says that they
- * are lost (9.7.5.1.3, implied NAK).
+ * acknowledges all SENDs and WRITEs up to it; READs, atomics and the like are
+ * only done when their own answers have come, so an answer beyond those that are
+ * missing says that they are lost (9.7.5.1.3, implied NAK).
  */
 #include <linux/string.h>
 #include "rxe_psn.h"
@@ -33,6 +33,10 @@ static const u8 wc_opcodes[] = {
 	[IB_WR_RDMA_WRITE] = IB_WC_RDMA_WRITE,
 	[IB_WR_RDMA_WRITE_WITH_IMM] = IB_WC_RDMA_WRITE,
 	[IB_WR_RDMA_READ] = IB_WC_RDMA_READ,
+	[IB_WR_ATOMIC_CMP_AND_SWP] = IB_WC_COMP_SWAP,
+	[IB_WR_ATOMIC_FETCH_AND_ADD] = IB_WC_FETCH_ADD,
+	[IB_WR_FLUSH] = IB_WC_FLUSH,
+	[IB_WR_ATOMIC_WRITE] = IB_WC_ATOMIC_WRITE,
 };
 
 /* ---- completing ---- */
@@ -59,7 +63,7 @@ void rxe_comp_wqe(struct rxe_qp *qp, int status)
 
 	if (wqe->opcode < ARRAY_SIZE(wc_opcodes))
 		wc.opcode = wc_opcodes[wqe->opcode];
-	if (ok && rxe_wqe_is_read(wqe))
+	if (ok && rxe_wqe_non_posted(wqe))
 		wc.byte_len = wqe->length;
 	if (ok && rxe_wqe_is_send(wqe))
 		rxe_count(qp->rxe, RXE_CNT_RDMA_SENDS);
@@ -110,7 +114,7 @@ static void made_progress(struct rxe_qp *qp, u32 una)
 		rxe_run_ack_timer(qp, rxe_ack_timeout_ns(qp->attr.timeout));
 }
 
-/* READ answers from una on are lost: ask again at once, once for each gap. */
+/* Answers from una on are lost: ask again at once, once for each gap. */
 static void implied_nak(struct rxe_qp *qp)
 {
 	struct rxe_req *req = &qp->req;
@@ -125,7 +129,7 @@ static void implied_nak(struct rxe_qp *qp)
 
 /*
  * Everything before @psn has been executed by the responder.  Return false
- * when a READ's missing answers stand in the way.
+ * when missing answers stand in the way.
  */
 static bool acked_before(struct rxe_qp *qp, u32 psn)
 {
@@ -136,7 +140,7 @@ static bool acked_before(struct rxe_qp *qp, u32 psn)
 	       rxe_psn_diff(psn, una) > 0) {
 		struct rxe_swqe *wqe = rxe_sq_slot(&qp->sq, qp->sq.tail);
 
-		if (rxe_wqe_is_read(wqe)) {
+		if (rxe_wqe_non_posted(wqe)) {
 			gap = true;
 			break;
 		}
@@ -257,7 +261,7 @@ static void comp_fatal_nak(struct rxe_qp *qp, struct rxe_pkt *pkt)
 			rxe_comp_fail(qp, status);
 			return;
 		}
-		if (rxe_wqe_is_read(wqe)) {
+		if (rxe_wqe_non_posted(wqe)) {
 			implied_nak(qp);
 			return;
 		}
@@ -287,14 +291,33 @@ static void comp_ack(struct rxe_qp *qp, struct rxe_pkt *pkt)
 	}
 }
 
-/* ---- READ answers ---- */
+/* ---- answers ---- */
 
-/* Put the payload where the WQE wants it. */
-static int read_store(struct rxe_qp *qp, const struct rxe_swqe *wqe,
+/* The next @len bytes from wherever they are go where the WQE wants them. */
+static int put_bytes(struct rxe_cursor *to, const struct rxe_pkt *pkt,
+		     const void *from, u32 len)
+{
+	u32 done = 0;
+
+	while (done < len) {
+		u32 n = len - done;
+		void *piece = rxe_cursor_next(to, &n);
+
+		if (!piece)
+			return -EFAULT;
+		if (from)
+			memcpy(piece, from + done, n);
+		else if (skb_copy_bits(pkt->skb, pkt->payload + done, piece, n))
+			return -EINVAL;
+		done += n;
+	}
+	return 0;
+}
+
+static int store_read(struct rxe_qp *qp, const struct rxe_swqe *wqe,
 		      const struct rxe_pkt *pkt)
 {
 	struct rxe_req *req = &qp->req;
-	u32 done = 0;
 
 	if (req->cursor_live && req->cursor_psn != pkt->psn)
 		rxe_comp_end(qp);
@@ -306,32 +329,48 @@ static int read_store(struct rxe_qp *qp, const struct rxe_swqe *wqe,
 					qp->mtu);
 	req->cursor_live = true;
 	req->cursor_psn = rxe_psn_add(pkt->psn, 1);
-	while (done < pkt->len) {
-		u32 n = pkt->len - done;
-		void *to = rxe_cursor_next(&req->cursor, &n);
-
-		if (!to)
-			return -EFAULT;
-		if (skb_copy_bits(pkt->skb, pkt->payload + done, to, n))
-			return -EINVAL;
-		done += n;
-	}
-	return 0;
+	return put_bytes(&req->cursor, pkt, NULL, pkt->len);
 }
 
-/* An answer that fits the request but for its form (IBTA vol. 1, C9-108). */
-static bool read_answer_bad(const struct rxe_qp *qp,
-			    const struct rxe_swqe *wqe,
-			    const struct rxe_pkt *pkt, bool ends_part)
+/* The value before the atomic, in this machine's byte order. */
+static int store_atomic(struct rxe_qp *qp, const struct rxe_swqe *wqe,
+			const struct rxe_pkt *pkt)
+{
+	struct rxe_cursor to;
+	int err;
+
+	rxe_cursor_init(&to, qp->pd, (const struct ib_sge *)wqe->data,
+			wqe->num_sge, IB_ACCESS_LOCAL_WRITE, 0);
+	err = put_bytes(&to, pkt, &pkt->orig, sizeof(pkt->orig));
+	rxe_cursor_end(&to);
+	return err;
+}
+
+static int store_answer(struct rxe_qp *qp, const struct rxe_swqe *wqe,
+			const struct rxe_pkt *pkt)
+{
+	if (rxe_wqe_is_read(wqe))
+		return store_read(qp, wqe, pkt);
+	return rxe_wqe_is_atomic(wqe) ? store_atomic(qp, wqe, pkt) : 0;
+}
+
+/*
+ * An answer that fits the request but for its form (IBTA vol. 1, C9-108).
+ * FLUSH and ATOMIC WRITE are answered like a READ of nothing (A19.5.2).
+ */
+static bool answer_bad(const struct rxe_qp *qp, const struct rxe_swqe *wqe,
+		       const struct rxe_pkt *pkt, bool ends_part)
 {
 	u32 offset = rxe_psn_diff(pkt->psn, wqe->first_psn) * qp->mtu;
+	u32 kind = rxe_wqe_is_atomic(wqe) ? RXE_OP_ATOMIC_RESP :
+					    RXE_OP_READ_RESP;
+	u32 len = rxe_wqe_is_read(wqe) ? min(wqe->length - offset, qp->mtu) : 0;
 	bool ends = pkt->op->flags & RXE_OP_END;
 
-	return ends != ends_part ||
-	       pkt->len != min(wqe->length - offset, qp->mtu);
+	return !(pkt->op->flags & kind) || ends != ends_part || pkt->len != len;
 }
 
-static void comp_read_answer(struct rxe_qp *qp, struct rxe_pkt *pkt)
+static void comp_answer(struct rxe_qp *qp, struct rxe_pkt *pkt)
 {
 	struct rxe_req *req = &qp->req;
 	struct rxe_swqe *wqe;
@@ -342,22 +381,22 @@ static void comp_read_answer(struct rxe_qp *qp, struct rxe_pkt *pkt)
 		return;
 	if (pkt->op->flags & RXE_OP_AETH)
 		take_credits(qp, pkt);
-	/* The READ is answered: all before it has been executed. */
+	/* The request is answered: all before it has been executed. */
 	if (!acked_before(qp, pkt->psn))
 		return;
 	if (pkt->psn != req->una || !wqe_known(&qp->sq) ||
 	    req->rd_head == req->rd_tail)
 		return;
 	wqe = rxe_sq_slot(&qp->sq, qp->sq.tail);
-	if (!rxe_wqe_is_read(wqe))
+	if (!rxe_wqe_non_posted(wqe))
 		return;
 	next = rxe_psn_add(pkt->psn, 1);
 	ends_part = next == req->rd_end[req->rd_tail % RXE_MAX_RD_ATOMIC];
-	if (read_answer_bad(qp, wqe, pkt, ends_part)) {
+	if (answer_bad(qp, wqe, pkt, ends_part)) {
 		rxe_comp_fail(qp, IB_WC_BAD_RESP_ERR);
 		return;
 	}
-	if (read_store(qp, wqe, pkt)) {
+	if (store_answer(qp, wqe, pkt)) {
 		rxe_comp_fail(qp, IB_WC_LOC_PROT_ERR);
 		return;
 	}
@@ -388,8 +427,8 @@ void rxe_comp_pkt(struct rxe_qp *qp, struct rxe_pkt *pkt)
 		return;
 	if (pkt->op->flags & RXE_OP_ACK)
 		comp_ack(qp, pkt);
-	else if (pkt->op->flags & RXE_OP_READ_RESP)
-		comp_read_answer(qp, pkt);
+	else if (pkt->op->flags & (RXE_OP_READ_RESP | RXE_OP_ATOMIC_RESP))
+		comp_answer(qp, pkt);
 }
 
 /* ---- time ---- */

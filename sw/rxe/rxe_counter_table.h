@@ -22,6 +22,7 @@ X(TX_PAUSE, "tx_paused", "times a QP waited for room in a queue of this machine"
 X(RDMA_SENDS, "rdma_sends", "SEND messages completed by the peer")
 X(RDMA_RECVS, "rdma_recvs", "SEND messages received")
 X(READS, "rdma_reads", "READ requests answered")
+X(ATOMICS, "rdma_atomics", "atomics, ATOMIC WRITEs and FLUSHes executed")
 X(WRITES, "rdma_writes", "WRITE messages received")
 X(LINK_DOWN, "link_downed", "times the port left ACTIVE")
 X(DROP_SHORT, "drop_malformed", "dropped: length, pad, opcode or version")

@@ -18,7 +18,7 @@
 #define MR_ACCESS_SUPPORTED                                                    \
 	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |                      \
 	 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC | IB_ACCESS_MW_BIND | \
-	 IB_ACCESS_HUGETLB | IB_ACCESS_OPTIONAL)
+	 IB_ACCESS_HUGETLB | IB_ACCESS_FLUSH_GLOBAL | IB_ACCESS_OPTIONAL)
 
 static DEFINE_XARRAY_ALLOC1(mr_table);
 static u32 mr_next;
@@ -157,8 +157,7 @@ int rxe_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	return 0;
 }
 
-struct rxe_mr *rxe_mr_get(struct rxe_pd *pd, u32 key, int access, u64 va,
-			  u64 len)
+struct rxe_mr *rxe_mr_get_whole(struct rxe_pd *pd, u32 key, int access)
 {
 	struct rxe_mr *mr;
 
@@ -166,11 +165,21 @@ struct rxe_mr *rxe_mr_get(struct rxe_pd *pd, u32 key, int access, u64 va,
 	mr = xa_load(&mr_table, MR_INDEX(key));
 	if (mr && (mr->key != key || mr->pd != pd ||
 		   (mr->access & access) != access ||
-		   !rxe_mr_covers(mr, va, len) ||
 		   !refcount_inc_not_zero(&mr->ref)))
 		mr = NULL;
 	rcu_read_unlock();
 	return mr;
+}
+
+struct rxe_mr *rxe_mr_get(struct rxe_pd *pd, u32 key, int access, u64 va,
+			  u64 len)
+{
+	struct rxe_mr *mr = rxe_mr_get_whole(pd, key, access);
+
+	if (!mr || rxe_mr_covers(mr, va, len))
+		return mr;
+	rxe_mr_put(mr);
+	return NULL;
 }
 
 void rxe_mr_put(struct rxe_mr *mr)

@@ -80,6 +80,8 @@ static inline bool rxe_mr_covers(const struct rxe_mr *mr, u64 va, u64 len)
  */
 struct rxe_mr *rxe_mr_get(struct rxe_pd *pd, u32 key, int access, u64 va,
 			  u64 len);
+/* The same wherever it lies: for what is meant for all of a region. */
+struct rxe_mr *rxe_mr_get_whole(struct rxe_pd *pd, u32 key, int access);
 void rxe_mr_put(struct rxe_mr *mr);
 
 /*

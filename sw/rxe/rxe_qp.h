@@ -41,8 +41,12 @@ struct rxe_swqe {
 	u64 wr_id;
 	u64 remote_addr;
 	u32 rkey;
-	u32 length;
+	u32 length;		/* of what is sent or comes back: data[] */
 	__be32 imm;
+	u32 range;		/* FLUSH: how many bytes there */
+	u32 feth;		/* FLUSH: placement and selectivity */
+	u64 compare_add;	/* atomics */
+	u64 swap;
 	u32 first_psn;
 	u32 last_psn;
 	u32 ssn;
@@ -111,7 +115,7 @@ struct rxe_req {
 	u8 retries_left;
 	u8 rnr_left;
 	u8 backoff;		/* timeouts in a row */
-	/* READ requests under way: the PSN behind each one's answers. */
+	/* Non-posted requests under way: the PSN behind each one's answers. */
 	u32 rd_end[RXE_MAX_RD_ATOMIC];
 	u32 rd_head;
 	u32 rd_tail;
@@ -124,15 +128,30 @@ struct rxe_req {
 	bool cursor_live;
 };
 
-/* A READ that is being answered, or can be asked for again. */
-struct rxe_rd_job {
+/* A non-posted request that is being answered. */
+struct rxe_job {
 	u32 psn;		/* of the next answer */
 	u32 first_psn;		/* of the answer at @va */
 	u32 end_psn;		/* behind the last answer */
-	u64 va;
+	u64 va;			/* READ: what to send; no @length: no data */
 	u32 rkey;
 	u32 length;
+	u64 orig;		/* atomic: the value before it */
+	bool atomic;
 	bool again;		/* was answered before */
+};
+
+/* What an atomic was answered with, in case it is asked for again. */
+struct rxe_atomic_result {
+	u32 psn;
+	bool known;
+	u64 orig;
+};
+
+/* One of max_dest_rd_atomic. */
+struct rxe_rd_res {
+	struct rxe_job job;
+	struct rxe_atomic_result result;
 };
 
 /* Responder. Runner's own. */
@@ -141,7 +160,7 @@ struct rxe_resp {
 	u32 msn;
 	int cpu;		/* where the last request came in: answers go out */
 	bool nak_sent;		/* for this gap or RNR; quiet until @psn comes */
-	u8 again;		/* how often the READ at @again_psn was asked for */
+	u8 again;		/* how often the job at @again_psn was asked for */
 	u32 again_psn;
 	bool comm_est;		/* the event has been given */
 	/* What goes out when the READs before it are answered. */
@@ -158,11 +177,15 @@ struct rxe_resp {
 	struct rxe_cursor cursor;
 	struct ib_sge write_sge;
 	bool cursor_live;
-	/* READs to answer, in order; room for max_dest_rd_atomic. */
-	struct rxe_rd_job *job;
-	u32 job_size;
+	/*
+	 * Room for max_dest_rd_atomic, two rings in one: the jobs, in order,
+	 * and the last results of atomics.
+	 */
+	struct rxe_rd_res *res;
+	u32 res_size;
 	u32 job_head;
 	u32 job_tail;
+	u32 result_head;
 	struct rxe_rwqe wqe;
 };
 

@@ -14,7 +14,7 @@
 /* What a modification needs and may not get. */
 struct new_parts {
 	struct rxe_flow flow;
-	struct rxe_rd_job *job;
+	struct rxe_rd_res *res;
 };
 
 static int make_parts(struct rxe_qp *qp, const struct ib_qp_attr *attr,
@@ -26,16 +26,16 @@ static int make_parts(struct rxe_qp *qp, const struct ib_qp_attr *attr,
 	memset(new, 0, sizeof(*new));
 	if ((mask & IB_QP_MAX_DEST_RD_ATOMIC) && attr->max_dest_rd_atomic) {
 		/* A power of two: free-running indexes wrap anywhere. */
-		new->job = kcalloc(roundup_pow_of_two(attr->max_dest_rd_atomic),
-				   sizeof(*new->job), GFP_KERNEL_ACCOUNT);
-		if (!new->job)
+		new->res = kcalloc(roundup_pow_of_two(attr->max_dest_rd_atomic),
+				   sizeof(*new->res), GFP_KERNEL_ACCOUNT);
+		if (!new->res)
 			return -ENOMEM;
 	}
 	if (mask & IB_QP_AV) {
 		err = rxe_flow_init(&new->flow, qp->rxe, &attr->ah_attr,
 				    qp->qpn, dqpn);
 		if (err) {
-			kfree(new->job);
+			kfree(new->res);
 			return err;
 		}
 	}
@@ -112,11 +112,12 @@ static void take_recv_attrs(struct rxe_qp *qp, const struct ib_qp_attr *attr,
 		qp->attr.min_rnr_timer = attr->min_rnr_timer & 31;
 	if (mask & IB_QP_MAX_DEST_RD_ATOMIC) {
 		qp->attr.max_dest_rd_atomic = attr->max_dest_rd_atomic;
-		kfree(resp->job);
-		resp->job = new->job;
-		resp->job_size = attr->max_dest_rd_atomic;
+		kfree(resp->res);
+		resp->res = new->res;
+		resp->res_size = attr->max_dest_rd_atomic;
 		resp->job_head = 0;
 		resp->job_tail = 0;
+		resp->result_head = 0;
 	}
 }
 

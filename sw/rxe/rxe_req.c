@@ -66,7 +66,7 @@ static bool out_of_credit(const struct rxe_qp *qp, const struct rxe_swqe *wqe)
 	       rxe_psn_diff(wqe->ssn, qp->req.lsn) > 0;
 }
 
-/* IB_SEND_FENCE: no READ before @wqe is unfinished. */
+/* IB_SEND_FENCE: no READ or atomic before @wqe is unfinished. */
 static bool fenced(const struct rxe_qp *qp, const struct rxe_swqe *wqe)
 {
 	return (wqe->flags & IB_SEND_FENCE) &&
@@ -220,24 +220,70 @@ static bool send_message(struct rxe_qp *qp, struct rxe_swqe *wqe,
 	return true;
 }
 
-/* Ask for the next part of a READ; false: not now. */
-static bool send_read(struct rxe_qp *qp, struct rxe_swqe *wqe,
-		      struct rxe_budget *b)
+/* The request for the next part of a READ, packets @index to @end - 1. */
+static void fill_read(const struct rxe_qp *qp, const struct rxe_swqe *wqe,
+		      u32 index, u32 end, struct rxe_pkt *pkt)
+{
+	u32 offset = index * qp->mtu;
+
+	pkt->opcode = IB_OPCODE_RC_RDMA_READ_REQUEST;
+	pkt->va += offset;
+	pkt->dmalen = min(wqe->length - offset, (end - index) * qp->mtu);
+}
+
+static void fill_non_posted(const struct rxe_qp *qp,
+			    const struct rxe_swqe *wqe, struct rxe_pkt *pkt)
+{
+	switch (wqe->opcode) {
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+		pkt->opcode = IB_OPCODE_RC_COMPARE_SWAP;
+		pkt->compare = wqe->compare_add;
+		pkt->swap_add = wqe->swap;
+		break;
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
+		pkt->opcode = IB_OPCODE_RC_FETCH_ADD;
+		pkt->swap_add = wqe->compare_add;
+		break;
+	case IB_WR_ATOMIC_WRITE:
+		pkt->opcode = IB_OPCODE_RC_ATOMIC_WRITE;
+		pkt->dmalen = wqe->length;
+		pkt->len = wqe->length;
+		break;
+	default:
+		pkt->opcode = IB_OPCODE_RC_FLUSH;
+		pkt->dmalen = wqe->range;
+		pkt->feth = wqe->feth;
+		break;
+	}
+}
+
+/* Behind which packet of @wqe the answers to the next request end. */
+static u32 answers_end(const struct rxe_qp *qp, const struct rxe_swqe *wqe,
+		       u32 index)
+{
+	u32 part = RXE_READ_BYTES / qp->mtu;
+
+	return min(rounddown(index, part) + part,
+		   rxe_num_packets(qp, wqe->length));
+}
+
+/* Send the next request of what has answers of its own; false: not now. */
+static bool send_non_posted(struct rxe_qp *qp, struct rxe_swqe *wqe,
+			    struct rxe_budget *b)
 {
 	struct rxe_req *req = &qp->req;
-	u32 part = RXE_READ_BYTES / qp->mtu;
 	u32 index = rxe_psn_diff(req->psn, wqe->first_psn);
-	u32 end = min(rounddown(index, part) + part, rxe_num_packets(qp, wqe->length));
-	u32 offset = index * qp->mtu;
+	u32 end = answers_end(qp, wqe, index);
+	u32 end_psn = rxe_psn_add(wqe->first_psn, end);
 	struct rxe_pkt pkt = {
-		.opcode = IB_OPCODE_RC_RDMA_READ_REQUEST,
 		.pkey = RXE_DEFAULT_PKEY,
 		.qpn = qp->dest_qpn,
 		.psn = req->psn,
-		.va = wqe->remote_addr + offset,
+		.va = wqe->remote_addr,
 		.rkey = wqe->rkey,
-		.dmalen = min(wqe->length - offset, (end - index) * qp->mtu),
 	};
+	struct rxe_cursor from;
+	int err;
 
 	if (!qp->attr.max_rd_atomic) {
 		wqe->status = IB_WC_LOC_QP_OP_ERR;
@@ -246,15 +292,25 @@ static bool send_read(struct rxe_qp *qp, struct rxe_swqe *wqe,
 	if (req->rd_head - req->rd_tail >= qp->attr.max_rd_atomic ||
 	    !reads_fit(req, end - index))
 		return false;
-	if (rxe_send_one(qp, &pkt) == -ENOBUFS) {
-		tried_up_to(qp, rxe_psn_add(wqe->first_psn, end));
+	if (rxe_wqe_is_read(wqe))
+		fill_read(qp, wqe, index, end, &pkt);
+	else
+		fill_non_posted(qp, wqe, &pkt);
+	wqe_cursor(qp, wqe, &from, 0);
+	err = rxe_send_one(qp, &pkt, &from);
+	rxe_cursor_end(&from);
+	if (err == -ENOBUFS) {
+		tried_up_to(qp, end_psn);
 		return false;
 	}
-	req->rd_end[req->rd_head++ % RXE_MAX_RD_ATOMIC] =
-		rxe_psn_add(wqe->first_psn, end);
+	if (err == -EFAULT) {
+		wqe->status = IB_WC_LOC_PROT_ERR;
+		return true;
+	}
+	req->rd_end[req->rd_head++ % RXE_MAX_RD_ATOMIC] = end_psn;
 	req->rd_pkts += end - index;
 	b->bytes -= 64;
-	sent_up_to(qp, wqe, rxe_psn_add(wqe->first_psn, end), b);
+	sent_up_to(qp, wqe, end_psn, b);
 	return true;
 }
 
@@ -308,8 +364,8 @@ bool rxe_req_work(struct rxe_qp *qp, struct rxe_budget *b)
 			await_answer(qp);
 			break;
 		}
-		sent = rxe_wqe_is_read(wqe) ? send_read(qp, wqe, b) :
-					      send_message(qp, wqe, b);
+		sent = rxe_wqe_non_posted(wqe) ? send_non_posted(qp, wqe, b) :
+						 send_message(qp, wqe, b);
 		if (!sent)
 			break;
 	}
@@ -338,7 +394,7 @@ void rxe_req_rewind(struct rxe_qp *qp)
 		sq->next++;
 	}
 	req->psn = req->una;
-	/* Every READ under way ends beyond it: all are asked for again. */
+	/* Every non-posted request ends beyond it: all are sent again. */
 	req->rd_head = req->rd_tail;
 	req->rd_pkts = 0;
 }

@@ -64,7 +64,7 @@ static void send_reply(struct rxe_qp *qp)
 	 * What there is no room for goes out later, but the QP does not wait
 	 * for ever to tell its owner.
 	 */
-	if (rxe_send_one(qp, &pkt) == -ENOBUFS &&
+	if (rxe_send_one(qp, &pkt, NULL) == -ENOBUFS &&
 	    (!resp->fatal || qp->pause.refused < RXE_PAUSE_GIVE_UP))
 		return;
 	resp->reply_due = false;
@@ -77,16 +77,16 @@ static void send_reply(struct rxe_qp *qp)
 
 bool rxe_resp_due(const struct rxe_qp *qp)
 {
-	return rxe_resp_reads_pending(qp) || qp->resp.reply_due;
+	return rxe_resp_jobs_pending(qp) || qp->resp.reply_due;
 }
 
 bool rxe_resp_work(struct rxe_qp *qp, struct rxe_budget *b)
 {
 	if (qp->state < IB_QPS_RTR || qp->state == IB_QPS_ERR)
 		return false;
-	if (rxe_resp_reads_pending(qp) && rxe_resp_read_work(qp, b))
+	if (rxe_resp_jobs_pending(qp) && rxe_resp_jobs_work(qp, b))
 		return true;
-	if (qp->resp.reply_due && !rxe_resp_reads_pending(qp) &&
+	if (qp->resp.reply_due && !rxe_resp_jobs_pending(qp) &&
 	    !rxe_paused(qp))
 		send_reply(qp);
 	return false;
@@ -314,10 +314,10 @@ static bool length_ok(const struct rxe_qp *qp, const struct rxe_pkt *pkt)
 {
 	u32 flags = pkt->op->flags;
 
-	if (!(flags & RXE_OP_DATA))
-		return pkt->dmalen <= RXE_MAX_MSG_SZ;
 	if ((flags & RXE_OP_RETH) && pkt->dmalen > RXE_MAX_MSG_SZ)
 		return false;
+	if (!(flags & RXE_OP_DATA))
+		return true;
 	if (flags & (RXE_OP_FIRST | RXE_OP_MIDDLE))
 		return pkt->len == qp->mtu;
 	if (flags & RXE_OP_LAST)
@@ -325,9 +325,9 @@ static bool length_ok(const struct rxe_qp *qp, const struct rxe_pkt *pkt)
 	return pkt->len <= qp->mtu;
 }
 
-static void do_read(struct rxe_qp *qp, const struct rxe_pkt *pkt)
+static void do_non_posted(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 {
-	u8 nak = rxe_resp_read(qp, pkt);
+	u8 nak = rxe_resp_non_posted(qp, pkt);
 
 	if (nak == RXE_NAK_REM_ACC)
 		rxe_resp_fatal(qp, nak, IB_EVENT_QP_ACCESS_ERR);
@@ -351,14 +351,14 @@ static void do_request(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 		do_send(qp, pkt);
 	} else if (flags & RXE_OP_WRITE) {
 		do_write(qp, pkt);
-	} else if (flags & RXE_OP_READ_REQ) {
-		do_read(qp, pkt);
+	} else if (flags & RXE_OP_NON_POSTED) {
+		do_non_posted(qp, pkt);
 	} else {
-		/* Atomics and the like are not supported yet. */
+		/* Remote invalidation is not supported yet. */
 		rxe_resp_fatal(qp, RXE_NAK_INV_REQ, IB_EVENT_QP_REQ_ERR);
 	}
-	/* READs are answered with their data. */
-	if (pkt->ack_req && !qp->resp.nak_sent && !(flags & RXE_OP_READ_REQ))
+	/* The others have answers of their own. */
+	if (pkt->ack_req && !qp->resp.nak_sent && !(flags & RXE_OP_NON_POSTED))
 		rxe_resp_reply(qp, RXE_AETH_ACK);
 }
 
@@ -389,8 +389,8 @@ void rxe_resp_pkt(struct rxe_qp *qp, struct rxe_pkt *pkt)
 	}
 	/* Executed before: a SEND or WRITE is acknowledged again. */
 	rxe_count(qp->rxe, RXE_CNT_DUPLICATE);
-	if (pkt->op->flags & RXE_OP_READ_REQ)
-		rxe_resp_read_again(qp, pkt);
+	if (pkt->op->flags & RXE_OP_NON_POSTED)
+		rxe_resp_non_posted_again(qp, pkt);
 	else if (pkt->op->flags & (RXE_OP_SEND | RXE_OP_WRITE))
 		rxe_resp_reply(qp, RXE_AETH_ACK);
 }
@@ -418,10 +418,10 @@ bool rxe_resp_flush(struct rxe_qp *qp, struct rxe_budget *b)
 
 void rxe_resp_reset(struct rxe_qp *qp)
 {
-	struct rxe_rd_job *job = qp->resp.job;
-	u32 size = qp->resp.job_size;
+	struct rxe_rd_res *res = qp->resp.res;
+	u32 size = qp->resp.res_size;
 
 	memset(&qp->resp, 0, sizeof(qp->resp));
-	qp->resp.job = job;
-	qp->resp.job_size = size;
+	qp->resp.res = res;
+	qp->resp.res_size = size;
 }

@@ -5,18 +5,29 @@
 
 #include "rxe_qp.h"
 
-/* A READ asked for this often is answered without trains. */
+/* What is asked for this often is answered without trains. */
 #define RXE_RD_SINGLE 3
 
-/* rxe_resp_read.c */
-/* A new READ request, in order. 0, or the NAK syndrome. */
-u8 rxe_resp_read(struct rxe_qp *qp, const struct rxe_pkt *pkt);
-/* One that was executed before: answer again. */
-void rxe_resp_read_again(struct rxe_qp *qp, const struct rxe_pkt *pkt);
-/* Go on answering; true: the budget ended it. */
-bool rxe_resp_read_work(struct rxe_qp *qp, struct rxe_budget *b);
+/* What a requester waits for the answer of: rxe_wqe_non_posted(). */
+#define RXE_OP_NON_POSTED                                                      \
+	(RXE_OP_READ_REQ | RXE_OP_ATOMIC | RXE_OP_ATOMIC_WRITE | RXE_OP_FLUSH)
 
-static inline bool rxe_resp_reads_pending(const struct rxe_qp *qp)
+/* rxe_resp_job.c */
+/* A new non-posted request, in order. 0, or the NAK syndrome. */
+u8 rxe_resp_non_posted(struct rxe_qp *qp, const struct rxe_pkt *pkt);
+/* One that was executed before: answer again. */
+void rxe_resp_non_posted_again(struct rxe_qp *qp, const struct rxe_pkt *pkt);
+/* Go on answering; true: the budget ended it. */
+bool rxe_resp_jobs_work(struct rxe_qp *qp, struct rxe_budget *b);
+
+/* rxe_resp_atomic.c */
+/*
+ * Do what an atomic, an ATOMIC WRITE or a FLUSH asks for.  @orig: the value
+ * before an atomic.  Return 0, or the NAK syndrome: nothing was done.
+ */
+u8 rxe_resp_execute(struct rxe_qp *qp, const struct rxe_pkt *pkt, u64 *orig);
+
+static inline bool rxe_resp_jobs_pending(const struct rxe_qp *qp)
 {
 	return qp->resp.job_head != qp->resp.job_tail;
 }

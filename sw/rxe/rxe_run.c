@@ -284,8 +284,8 @@ void rxe_run_stop(struct rxe_qp *qp)
 	rxe_pause_stop(qp);
 	tasklet_kill(&qp->tasklet);
 	rxe_run_purge(qp);
-	kfree(qp->resp.job);
-	qp->resp.job = NULL;
+	kfree(qp->resp.res);
+	qp->resp.res = NULL;
 	if (qp->tx_frag.page) {
 		put_page(qp->tx_frag.page);
 		qp->tx_frag.page = NULL;

@@ -19,6 +19,10 @@ struct sq_wr {
 	u64 remote_addr;
 	u32 rkey;
 	__be32 imm;
+	u64 compare_add;
+	u64 swap;
+	u32 range;
+	u32 feth;
 };
 
 static bool opcode_known(u32 opcode)
@@ -29,6 +33,10 @@ static bool opcode_known(u32 opcode)
 	case IB_WR_RDMA_WRITE:
 	case IB_WR_RDMA_WRITE_WITH_IMM:
 	case IB_WR_RDMA_READ:
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
+	case IB_WR_FLUSH:
+	case IB_WR_ATOMIC_WRITE:
 		return true;
 	default:
 		return false;
@@ -43,6 +51,10 @@ static void fill_slot(struct rxe_swqe *wqe, u64 wr_id, const struct sq_wr *wr)
 	wqe->remote_addr = wr->remote_addr;
 	wqe->rkey = wr->rkey;
 	wqe->imm = wr->imm;
+	wqe->compare_add = wr->compare_add;
+	wqe->swap = wr->swap;
+	wqe->range = wr->range;
+	wqe->feth = wr->feth;
 	wqe->num_sge = 0;
 	wqe->length = 0;
 	wqe->numbered = false;
@@ -62,10 +74,41 @@ static int set_sges(struct rxe_swqe *wqe, const struct ib_sge *sge, u32 num)
 	wqe->num_sge = num;
 	wqe->length = total;
 	memcpy(wqe->data, sge, num * sizeof(*sge));
+	if (!rxe_wqe_is_atomic(wqe) && wqe->opcode != IB_WR_ATOMIC_WRITE)
+		return IB_WC_SUCCESS;
+	/* Eight bytes in one place, which may be larger (10.7.2.3). */
+	if (num != 1 || total < sizeof(u64))
+		return IB_WC_LOC_LEN_ERR;
+	wqe->length = sizeof(u64);
 	return IB_WC_SUCCESS;
 }
 
+/* Which operations can have their data in the WQE? */
+static bool may_inline(u32 opcode)
+{
+	switch (opcode) {
+	case IB_WR_SEND:
+	case IB_WR_SEND_WITH_IMM:
+	case IB_WR_RDMA_WRITE:
+	case IB_WR_RDMA_WRITE_WITH_IMM:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* ---- programs ---- */
+
+/* The list of an ATOMIC WRITE is empty: the value is where it would stand. */
+static int take_value(struct rxe_sq *sq, struct rxe_swqe *wqe, const u8 *tail)
+{
+	if (sq->max_inline < sizeof(u64))
+		return IB_WC_LOC_QP_OP_ERR;
+	memcpy(wqe->data, tail, sizeof(u64));
+	wqe->length = sizeof(u64);
+	wqe->flags |= IB_SEND_INLINE;
+	return IB_WC_SUCCESS;
+}
 
 static int check_user_wqe(struct rxe_sq *sq, struct rxe_swqe *wqe,
 			  const struct rxe_send_wqe *in, const u8 *tail)
@@ -75,8 +118,13 @@ static int check_user_wqe(struct rxe_sq *sq, struct rxe_swqe *wqe,
 
 	if (!opcode_known(in->wr.opcode))
 		return IB_WC_LOC_QP_OP_ERR;
+	if (in->wr.opcode == IB_WR_FLUSH)
+		return IB_WC_SUCCESS;
+	if (in->wr.opcode == IB_WR_ATOMIC_WRITE &&
+	    (!num || in->wr.send_flags & IB_SEND_INLINE))
+		return take_value(sq, wqe, tail);
 	if (in->wr.send_flags & IB_SEND_INLINE) {
-		if (in->wr.opcode == IB_WR_RDMA_READ)
+		if (!may_inline(in->wr.opcode))
 			return IB_WC_LOC_QP_OP_ERR;
 		if (len > sq->max_inline)
 			return IB_WC_LOC_LEN_ERR;
@@ -90,6 +138,35 @@ static int check_user_wqe(struct rxe_sq *sq, struct rxe_swqe *wqe,
 	/* The copy in the slot is checked, not the ring. */
 	memcpy(wqe->data, tail, num * sizeof(struct ib_sge));
 	return set_sges(wqe, (const struct ib_sge *)wqe->data, num);
+}
+
+/* Where an operation's numbers stand depends on it. */
+static void read_wr(const struct rxe_send_wr *in, struct sq_wr *wr)
+{
+	*wr = (struct sq_wr){
+		.opcode = in->opcode,
+		.flags = in->send_flags,
+		.imm = in->ex.imm_data,
+	};
+	switch (in->opcode) {
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
+		wr->remote_addr = in->wr.atomic.remote_addr;
+		wr->rkey = in->wr.atomic.rkey;
+		wr->compare_add = in->wr.atomic.compare_add;
+		wr->swap = in->wr.atomic.swap;
+		break;
+	case IB_WR_FLUSH:
+		wr->remote_addr = in->wr.flush.remote_addr;
+		wr->rkey = in->wr.flush.rkey;
+		wr->range = in->wr.flush.length;
+		wr->feth = (in->wr.flush.level & 3) << 4 |
+			   (in->wr.flush.type & 15);
+		break;
+	default:
+		wr->remote_addr = in->wr.rdma.remote_addr;
+		wr->rkey = in->wr.rdma.rkey;
+	}
 }
 
 struct rxe_swqe *rxe_sq_fetch(struct rxe_qp *qp)
@@ -116,11 +193,7 @@ struct rxe_swqe *rxe_sq_fetch(struct rxe_qp *qp)
 	/* The compiler must not go back to the ring for a member of in. */
 	barrier_data(&in);
 
-	wr.opcode = in.wr.opcode;
-	wr.flags = in.wr.send_flags;
-	wr.remote_addr = in.wr.wr.rdma.remote_addr;
-	wr.rkey = in.wr.wr.rdma.rkey;
-	wr.imm = in.wr.ex.imm_data;
+	read_wr(&in.wr, &wr);
 	wqe = rxe_sq_slot(sq, sq->head);
 	fill_slot(wqe, in.wr.wr_id, &wr);
 	wqe->status = check_user_wqe(sq, wqe, &in,
@@ -157,10 +230,22 @@ static int fill_kernel_wqe(struct rxe_sq *sq, const struct ib_send_wr *wr)
 	u64 total = 0;
 	int i;
 
-	if (!opcode_known(wr->opcode) || wr->num_sge < 0 ||
-	    wr->num_sge > sq->max_sge)
+	/* The kernel's API has no work request for a FLUSH. */
+	if (!opcode_known(wr->opcode) || wr->opcode == IB_WR_FLUSH ||
+	    wr->num_sge < 0 || wr->num_sge > sq->max_sge)
 		return -EINVAL;
-	if (wr->opcode != IB_WR_SEND && wr->opcode != IB_WR_SEND_WITH_IMM) {
+	switch (wr->opcode) {
+	case IB_WR_SEND:
+	case IB_WR_SEND_WITH_IMM:
+		break;
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
+		in.remote_addr = atomic_wr(wr)->remote_addr;
+		in.rkey = atomic_wr(wr)->rkey;
+		in.compare_add = atomic_wr(wr)->compare_add;
+		in.swap = atomic_wr(wr)->swap;
+		break;
+	default:
 		in.remote_addr = rdma_wr(wr)->remote_addr;
 		in.rkey = rdma_wr(wr)->rkey;
 	}
@@ -168,7 +253,7 @@ static int fill_kernel_wqe(struct rxe_sq *sq, const struct ib_send_wr *wr)
 	if (!(wr->send_flags & IB_SEND_INLINE))
 		return set_sges(wqe, wr->sg_list, wr->num_sge) ? -EINVAL : 0;
 
-	if (wr->opcode == IB_WR_RDMA_READ)
+	if (!may_inline(wr->opcode))
 		return -EINVAL;
 	for (i = 0; i < wr->num_sge; i++) {
 		const struct ib_sge *sge = &wr->sg_list[i];

@@ -28,6 +28,22 @@ static inline bool rxe_wqe_is_read(const struct rxe_swqe *wqe)
 	return wqe->opcode == IB_WR_RDMA_READ;
 }
 
+static inline bool rxe_wqe_is_atomic(const struct rxe_swqe *wqe)
+{
+	return wqe->opcode == IB_WR_ATOMIC_CMP_AND_SWP ||
+	       wqe->opcode == IB_WR_ATOMIC_FETCH_AND_ADD;
+}
+
+/*
+ * What is done when its own answer has come, not when it is acknowledged:
+ * READs, atomics, and what annex A19 adds.
+ */
+static inline bool rxe_wqe_non_posted(const struct rxe_swqe *wqe)
+{
+	return rxe_wqe_is_read(wqe) || rxe_wqe_is_atomic(wqe) ||
+	       wqe->opcode == IB_WR_FLUSH || wqe->opcode == IB_WR_ATOMIC_WRITE;
+}
+
 static inline bool rxe_wqe_is_send(const struct rxe_swqe *wqe)
 {
 	return wqe->opcode == IB_WR_SEND || wqe->opcode == IB_WR_SEND_WITH_IMM;

@@ -242,15 +242,15 @@ void rxe_train_drop(struct rxe_train *t)
 	kfree_skb(t->skb);
 }
 
-int rxe_send_one(struct rxe_qp *qp, struct rxe_pkt *pkt)
+int rxe_send_one(struct rxe_qp *qp, struct rxe_pkt *pkt,
+		 struct rxe_cursor *from)
 {
+	u32 len = rxe_seg_len(pkt->opcode, pkt->len);
 	struct rxe_train t;
-	u32 len = rxe_seg_len(pkt->opcode, 0);
 
-	pkt->len = 0;
 	if (!rxe_train_begin(&t, qp, len, 1, len))
 		return -ENOMEM;
-	if (rxe_train_add(&t, pkt, NULL)) {
+	if (rxe_train_add(&t, pkt, from)) {
 		rxe_train_drop(&t);
 		return -EFAULT;
 	}

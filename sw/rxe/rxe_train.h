@@ -94,7 +94,11 @@ int rxe_train_add(struct rxe_train *t, struct rxe_pkt *pkt,
 int rxe_train_send(struct rxe_train *t);
 void rxe_train_drop(struct rxe_train *t);
 
-/* A packet without payload: READ request, ACK. As rxe_train_send(). */
-int rxe_send_one(struct rxe_qp *qp, struct rxe_pkt *pkt);
+/*
+ * One packet, with pkt->len bytes of payload from @from, which may be NULL when
+ * there are none.  As rxe_train_send(), or -EFAULT: they cannot be read.
+ */
+int rxe_send_one(struct rxe_qp *qp, struct rxe_pkt *pkt,
+		 struct rxe_cursor *from);
 
 #endif

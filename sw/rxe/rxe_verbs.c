@@ -33,7 +33,9 @@ static int rxe_query_device(struct ib_device *ib, struct ib_device_attr *attr,
 		.device_cap_flags = IB_DEVICE_CURR_QP_STATE_MOD |
 				    IB_DEVICE_PORT_ACTIVE_EVENT |
 				    IB_DEVICE_SYS_IMAGE_GUID |
-				    IB_DEVICE_RC_RNR_NAK_GEN,
+				    IB_DEVICE_RC_RNR_NAK_GEN |
+				    IB_DEVICE_FLUSH_GLOBAL |
+				    IB_DEVICE_ATOMIC_WRITE,
 		.kernel_cap_flags = IBK_ALLOW_USER_UNREG,
 		.max_qp = RXE_MAX_QP,
 		.max_qp_wr = RXE_MAX_QP_WR,
@@ -48,7 +50,7 @@ static int rxe_query_device(struct ib_device *ib, struct ib_device_attr *attr,
 		.max_qp_rd_atom = RXE_MAX_RD_ATOMIC,
 		.max_qp_init_rd_atom = RXE_MAX_RD_ATOMIC,
 		.max_res_rd_atom = RXE_MAX_RD_ATOMIC * RXE_MAX_QP,
-		.atomic_cap = IB_ATOMIC_NONE,
+		.atomic_cap = IB_ATOMIC_GLOB,
 		.masked_atomic_cap = IB_ATOMIC_NONE,
 		.max_pkeys = RXE_PKEY_TABLE_LEN,
 		.local_ca_ack_delay = RXE_CA_ACK_DELAY,

@@ -457,8 +457,8 @@ static const struct fault {
 	{ "WRITE MIDDLE of nothing", 0x07, 0, 0, 0, 1024, false },
 	{ "SEND LAST of nothing", 0x02, 0, 0, 0, 64, false },
 	{ "SEND longer than the MTU", 0x04, 0, 0, 0, 1028, false },
-	{ "CMP_SWAP, which is not supported", 0x13, 0, 0, 0, 0, false },
-	{ "FLUSH, which is not supported", 0x1c, 0, 0, 64, 0, false },
+	{ "CMP_SWAP without the right", 0x13, 0, 0, 0, 0, false },
+	{ "FLUSH without the right", 0x1c, 0, 0, 64, 0, false },
 };
 
 /* The extended headers of @f at @out. */

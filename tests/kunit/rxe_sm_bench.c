@@ -10,6 +10,7 @@ struct sm_conf sm_defaults(void)
 {
 	return (struct sm_conf){
 		.pages = 16,
+		.va = SM_VA,
 		.mtu = IB_MTU_1024,
 		.sq_psn = 0x100,
 		.rq_psn = 0x200,
@@ -181,7 +182,7 @@ struct sm *sm_make(struct kunit *test, const struct sm_conf *conf)
 	sm->pd = fake_pd(test, sm->rxe);
 	sm->pages = fake_pages(test, conf->pages);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, end, sm), 0);
-	sm->mr = fake_mr(test, sm->pd, sm->pages, 0, SM_VA,
+	sm->mr = fake_mr(test, sm->pd, sm->pages, 0, conf->va,
 			 conf->pages * PAGE_SIZE, conf->mr_access);
 	for (i = 0; i < conf->pages * PAGE_SIZE; i++)
 		*sm_mem(sm, i) = sm_byte(i);
@@ -445,14 +446,14 @@ int sm_post_sges(struct sm *sm, u64 wr_id, enum ib_wr_opcode opcode,
 int sm_post(struct sm *sm, u64 wr_id, enum ib_wr_opcode opcode, u32 off,
 	    u32 len, int flags)
 {
-	struct ib_sge sge = { SM_VA + off, len, sm->mr->key };
+	struct ib_sge sge = { sm->mr->va + off, len, sm->mr->key };
 
 	return sm_post_sges(sm, wr_id, opcode, &sge, 1, flags);
 }
 
 int sm_post_recv(struct sm *sm, u64 wr_id, u32 off, u32 len)
 {
-	struct ib_sge sge = { SM_VA + off, len, sm->mr->key };
+	struct ib_sge sge = { sm->mr->va + off, len, sm->mr->key };
 	struct ib_recv_wr wr = {
 		.wr_id = wr_id,
 		.sg_list = &sge,

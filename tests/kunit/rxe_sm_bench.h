@@ -24,6 +24,7 @@
 /* What a bench is made with. */
 struct sm_conf {
 	u32 pages;		/* size of the region */
+	u64 va;			/* and where it begins */
 	enum ib_mtu mtu;
 	u32 sq_psn;
 	u32 rq_psn;

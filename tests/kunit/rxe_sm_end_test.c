@@ -135,7 +135,10 @@ enum lie {
 	OPCODE_MAX,
 	OPCODE_REG_MR,
 	OPCODE_LOCAL_INV,
-	OPCODE_ATOMIC,
+	OPCODE_MASKED_ATOMIC,
+	ATOMIC_INLINE,
+	ATOMIC_SPLIT,
+	ATOMIC_SHORT,
 	INLINE_65,
 	INLINE_MAX,
 	INLINE_READ,
@@ -175,9 +178,21 @@ static enum ib_wc_status tell_lie(struct rxe_send_wqe *wqe, enum lie lie)
 	case OPCODE_LOCAL_INV:
 		wqe->wr.opcode = IB_WR_LOCAL_INV;
 		return IB_WC_LOC_QP_OP_ERR;
-	case OPCODE_ATOMIC:
+	case OPCODE_MASKED_ATOMIC:
+		wqe->wr.opcode = IB_WR_MASKED_ATOMIC_CMP_AND_SWP;
+		return IB_WC_LOC_QP_OP_ERR;
+	case ATOMIC_INLINE:
+		wqe->wr.send_flags = IB_SEND_INLINE;
 		wqe->wr.opcode = IB_WR_ATOMIC_CMP_AND_SWP;
 		return IB_WC_LOC_QP_OP_ERR;
+	case ATOMIC_SPLIT:
+		wqe->wr.opcode = IB_WR_ATOMIC_FETCH_AND_ADD;
+		wqe->dma.num_sge = 2;
+		return IB_WC_LOC_LEN_ERR;
+	case ATOMIC_SHORT:
+		wqe->wr.opcode = IB_WR_ATOMIC_FETCH_AND_ADD;
+		wqe->dma.sge[0].length = 7;
+		return IB_WC_LOC_LEN_ERR;
 	case INLINE_65:
 		wqe->wr.send_flags = IB_SEND_INLINE;
 		wqe->dma.length = 65;

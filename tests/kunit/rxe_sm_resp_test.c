@@ -572,10 +572,6 @@ static void resp_wrong_order_of_opcodes(struct kunit *test)
 static void resp_unsupported_opcodes(struct kunit *test)
 {
 	static const struct shape rows[] = {
-		{ IB_OPCODE_RC_COMPARE_SWAP, 0, 0, NONE, 0 },
-		{ IB_OPCODE_RC_FETCH_ADD, 0, 0, NONE, 0 },
-		{ IB_OPCODE_RC_FLUSH, 0, 8, NONE, 0 },
-		{ IB_OPCODE_RC_ATOMIC_WRITE, 8, 8, NONE, 0 },
 		{ IB_OPCODE_RC_SEND_ONLY_WITH_INVALIDATE, 8, 0, NONE, 0 },
 		{ IB_OPCODE_RC_SEND_LAST_WITH_INVALIDATE, 8, 0, S_FIRST, 0 },
 	};
