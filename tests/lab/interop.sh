@@ -74,6 +74,7 @@ programs()
 			timed "$name: $tool -s 65536" run_perftest "$tool" -s 65536 -n 20
 		fi
 	done
+	! wants perftest || atomic_programs "$name"
 }
 
 cell()

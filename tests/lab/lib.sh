@@ -481,6 +481,16 @@ run_perftest()
 	both_ends "${PERF_SECONDS:-300}" "$tool" -d "$b_dev" -x "$b_gid" -p "$port" -F -u 18 "$@" -- \
 		"$tool" -d "$a_dev" -x "$a_gid" -p "$port" -F -u 18 "$@" "$b_v4"
 }
+# atomic_programs NAME: the two of perftest, with both operations
+atomic_programs()
+{
+	local tool type
+	for tool in ib_atomic_{bw,lat}; do
+		for type in FETCH_AND_ADD CMP_AND_SWAP; do
+			timed "$1: $tool -A $type" run_perftest "$tool" -A "$type" -n 100
+		done
+	done
+}
 # perf_value TOOL BYTES: from the client's last output, MB/s or microseconds
 perf_value()
 {

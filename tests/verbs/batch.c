@@ -19,7 +19,7 @@
 #define RECV_ID		(1ull << 32)
 
 /* What happens to a byte of the arena in a batch. */
-enum role { ROLE_SOURCE, ROLE_TARGET, ROLE_SCRIBBLED };
+enum role { ROLE_SOURCE, ROLE_TARGET, ROLE_SCRIBBLED, ROLE_CHANGED };
 
 static const struct {
 	const char *name;
@@ -34,6 +34,10 @@ static const struct {
 	[OP_WRITE_IMM] = { "WRITE_IMM", IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WC_RDMA_WRITE,
 			   IBV_WC_RECV_RDMA_WITH_IMM, true, true },
 	[OP_READ]      = { "READ", IBV_WR_RDMA_READ, IBV_WC_RDMA_READ, 0, false, false },
+	[OP_FETCH_ADD] = { "FETCH_ADD", IBV_WR_ATOMIC_FETCH_AND_ADD, IBV_WC_FETCH_ADD, 0,
+			   false, false },
+	[OP_CMP_SWAP]  = { "CMP_SWAP", IBV_WR_ATOMIC_CMP_AND_SWP, IBV_WC_COMP_SWAP, 0,
+			   false, false },
 };
 
 const char *op_name(enum op op)
@@ -80,6 +84,35 @@ static uint32_t message_imm(const struct batch *b, unsigned int i)
 	return htonl((uint32_t)pattern_word(message_key(b, i), ~0ull));
 }
 
+/* What an atomic finds, and what it does with it. */
+static uint64_t atomic_before(const struct batch *b, unsigned int i)
+{
+	uint64_t word;
+
+	pattern_fill((uint8_t *)&word, message_key(b, i), 0, sizeof(word));
+	return word;
+}
+
+static uint64_t atomic_operand(const struct batch *b, unsigned int i)
+{
+	return pattern_word(message_key(b, i), ~1ull);
+}
+
+/* Each third CMP_SWAP compares with something else. */
+static uint64_t atomic_compare(const struct batch *b, unsigned int i)
+{
+	return atomic_before(b, i) ^ (i % 3 ? 0 : 1ull << (i % 64));
+}
+
+static uint64_t atomic_after(const struct batch *b, unsigned int i)
+{
+	uint64_t before = atomic_before(b, i);
+
+	if (b->msg[i].op == OP_FETCH_ADD)
+		return before + atomic_operand(b, i);
+	return atomic_compare(b, i) == before ? atomic_operand(b, i) : before;
+}
+
 /* Scatters @capacity bytes over @pieces ragged pieces from *@cursor on. */
 static void scatter(struct place *at, uint64_t *cursor, uint64_t capacity,
 		    unsigned int pieces, uint64_t seed)
@@ -106,6 +139,16 @@ static void scatter(struct place *at, uint64_t *cursor, uint64_t capacity,
 	*cursor += 1 + (seed % GAP_MAX);
 }
 
+/* Aligned, as an atomic has to be; the gap before it may be empty. */
+static void place_word(struct place *at, uint64_t *cursor)
+{
+	*cursor = (*cursor + ATOMIC_SIZE - 1) & ~(ATOMIC_SIZE - 1ull);
+	at->count = 1;
+	at->capacity = ATOMIC_SIZE;
+	at->piece[0] = (struct piece){ *cursor, ATOMIC_SIZE };
+	*cursor += ATOMIC_SIZE;
+}
+
 /* Both ends of every message, so that each side knows the other's addresses. */
 static void place_all(struct side *s, const struct batch *b, uint64_t cursor[2][MAX_QPS])
 {
@@ -120,16 +163,22 @@ static void place_all(struct side *s, const struct batch *b, uint64_t cursor[2][
 		bool send = m->op == OP_SEND || m->op == OP_SEND_IMM;
 		uint64_t slack = send ? pattern_word(seed, 77) % SLACK_MAX : 0;
 		bool mine = m->from == s->id;
+		struct place *here = mine ? &s->place[i] : &s->other[i];
+		struct place *there = mine ? &s->other[i] : &s->place[i];
 
-		scatter(mine ? &s->place[i] : &s->other[i], &cursor[m->from][m->qp],
-			m->size, m->pieces, seed);
-		scatter(mine ? &s->other[i] : &s->place[i], &cursor[!m->from][m->qp],
-			m->size + slack, send ? m->recv_pieces : 1, seed + 1);
+		scatter(here, &cursor[m->from][m->qp], m->size, m->pieces, seed);
+		if (op_is_atomic(m->op))
+			place_word(there, &cursor[!m->from][m->qp]);
+		else
+			scatter(there, &cursor[!m->from][m->qp], m->size + slack,
+				send ? m->recv_pieces : 1, seed + 1);
 	}
 }
 
 static enum role my_role(const struct side *s, const struct message *m)
 {
+	if (op_is_atomic(m->op))
+		return m->from == s->id ? ROLE_TARGET : ROLE_CHANGED;
 	if ((m->from == s->id) == (m->op == OP_READ))
 		return ROLE_TARGET;
 	return m->flags & MSG_INLINE ? ROLE_SCRIBBLED : ROLE_SOURCE;
@@ -226,6 +275,13 @@ static bool post_sends(struct side *s, const struct batch *b)
 
 			wr.wr.rdma.remote_addr = s->remote_base + off;
 			wr.wr.rdma.rkey = s->remote_key;
+		}
+		if (op_is_atomic(m->op)) {
+			wr.wr.atomic.remote_addr = s->remote_base + s->other[i].piece[0].off;
+			wr.wr.atomic.rkey = s->remote_key;
+			wr.wr.atomic.compare_add = m->op == OP_FETCH_ADD ?
+				atomic_operand(b, i) : atomic_compare(b, i);
+			wr.wr.atomic.swap = atomic_operand(b, i);
 		}
 		err = ibv_post_send(s->qp[m->qp], &wr, &bad);
 		if (err) {
@@ -414,6 +470,17 @@ static void check_range(struct side *s, const char *what, uint64_t off, uint64_t
 	      pattern_byte(key, pos + where), wrong);
 }
 
+static void check_word(struct side *s, const struct batch *b, unsigned int i)
+{
+	uint64_t word;
+
+	memcpy(&word, s->arena + s->place[i].piece[0].off, sizeof(word));
+	if (word != atomic_after(b, i))
+		fault(s, "%s message %u: there is 0x%" PRIx64 ", not 0x%" PRIx64
+		      ", before it there was 0x%" PRIx64, op_name(b->msg[i].op), i, word,
+		      atomic_after(b, i), atomic_before(b, i));
+}
+
 /* One message's pieces and the gap in front of each; *@seen is what is checked. */
 static void check_message(struct side *s, const struct batch *b, unsigned int i, uint64_t *seen)
 {
@@ -432,6 +499,11 @@ static void check_message(struct side *s, const struct batch *b, unsigned int i,
 			 op_name(m->op), m->size);
 		check_range(s, what, *seen, stale_key(b), *seen, piece->off - *seen);
 
+		if (role == ROLE_CHANGED) {
+			check_word(s, b, i);
+			*seen = piece->off + piece->len;
+			continue;
+		}
 		if (role == ROLE_SCRIBBLED)
 			data = 0;
 		else if (pos + data > m->size)

@@ -11,7 +11,9 @@
  *
  * A piece is what one SGE (or one remote address) covers. Gaps keep the stale
  * pattern of the batch for ever; a piece holds the message's pattern before the
- * transfer at its source and after it at both ends.
+ * transfer at its source and after it at both ends.  An atomic brings the pattern
+ * from the other side, where it leaves another value: one that tells whether it
+ * was executed once.
  */
 #ifndef SOFTROCE_TESTS_BATCH_H
 #define SOFTROCE_TESTS_BATCH_H
@@ -22,7 +24,12 @@
 #define MAX_QPS		64
 #define MAX_BATCH	512
 
-enum op { OP_SEND, OP_SEND_IMM, OP_WRITE, OP_WRITE_IMM, OP_READ, OP_COUNT };
+enum op {
+	OP_SEND, OP_SEND_IMM, OP_WRITE, OP_WRITE_IMM, OP_READ,
+	OP_FETCH_ADD, OP_CMP_SWAP, OP_COUNT,
+	OP_SIZED = OP_FETCH_ADD,	/* those before it move any number of bytes */
+};
+#define ATOMIC_SIZE	8
 
 enum message_flags {
 	MSG_INLINE	= 1 << 0,
@@ -84,6 +91,11 @@ struct side {
 	struct place place[MAX_BATCH];	/* of the batch in hand, my side */
 	struct place other[MAX_BATCH];	/* the same at the other side */
 };
+
+static inline bool op_is_atomic(enum op op)
+{
+	return op == OP_FETCH_ADD || op == OP_CMP_SWAP;
+}
 
 const char *op_name(enum op op);
 bool op_needs_recv(enum op op);

@@ -32,7 +32,7 @@ struct config {
 };
 
 struct hello {
-	uint64_t base, rkey, max_inline, mtu, rd_atomic, sges;
+	uint64_t base, rkey, max_inline, mtu, rd_atomic, sges, atomics;
 	struct peer peer[MAX_QPS];
 };
 
@@ -59,7 +59,7 @@ struct plan {
 	unsigned int max_inline, max_sges;
 	unsigned int groups, faults_before;
 	uint64_t bytes_before, messages_before;
-	bool dead, all_well;
+	bool dead, all_well, atomics;
 };
 
 static void flush(struct plan *p)
@@ -174,7 +174,7 @@ static void group_sizes(struct plan *p, enum op op)
 /* Every pad, with every header: what one packet of a few words can be. */
 static void group_small(struct plan *p)
 {
-	for (unsigned int op = 0; op < OP_COUNT; op++)
+	for (unsigned int op = 0; op < OP_SIZED; op++)
 		for (unsigned int size = 0; size <= 67; size++)
 			emit_both(p, (struct message){ .op = op, .size = size });
 }
@@ -209,6 +209,15 @@ static void group_inline(struct plan *p)
 	}
 }
 
+/* Each has a word of its own. */
+static void group_atomics(struct plan *p)
+{
+	for (unsigned int i = 0; i < 96; i++)
+		emit_both(p, (struct message){ .op = i % 2 ? OP_FETCH_ADD : OP_CMP_SWAP,
+					       .size = ATOMIC_SIZE,
+					       .flags = i % 5 ? MSG_SILENT : 0 });
+}
+
 /* Receives that come late: the requester meets RNR NAKs and tries again. */
 static void group_late(struct plan *p)
 {
@@ -237,7 +246,7 @@ static void group_mixed(struct plan *p)
 	for (unsigned int i = 0; i < total; i++) {
 		uint64_t r = pattern_word(p->config->seed * 1000003, i);
 		struct message m = {
-			.op = r % OP_COUNT,
+			.op = r % (p->atomics ? OP_COUNT : OP_SIZED),
 			.qp = (r >> 8) % p->config->qps,
 			.from = p->config->one_way ? 0 : (r >> 16) & 1,
 			.pieces = 1 + (r >> 20) % (((r >> 28) & 3) ? 3 : p->max_sges),
@@ -262,6 +271,11 @@ static void group_mixed(struct plan *p)
 			break;
 		default:
 			m.size = (r >> 48) % (2 * mtu);
+		}
+		if (op_is_atomic(m.op)) {
+			m.size = ATOMIC_SIZE;
+			m.pieces = 1;
+			m.flags &= ~MSG_INLINE;
 		}
 		if (m.flags & MSG_INLINE)
 			m.pieces = 1 + (r >> 60) % 3;
@@ -296,14 +310,14 @@ static void run_groups(struct plan *p)
 		group_small(p);
 		group_end(p, "small");
 	}
-	for (unsigned int op = 0; op < OP_COUNT; op++) {
+	for (unsigned int op = 0; op < OP_SIZED; op++) {
 		snprintf(name, sizeof(name), "sizes %s", op_name(op));
 		if (wanted(p, name)) {
 			group_sizes(p, op);
 			group_end(p, name);
 		}
 	}
-	for (unsigned int op = 0; op < OP_COUNT; op++) {
+	for (unsigned int op = 0; op < OP_SIZED; op++) {
 		snprintf(name, sizeof(name), "sges %s", op_name(op));
 		if (wanted(p, name)) {
 			group_sges(p, op);
@@ -314,6 +328,10 @@ static void run_groups(struct plan *p)
 		group_inline(p);
 		group_end(p, "inline");
 	}
+	if (p->atomics && wanted(p, "atomics")) {
+		group_atomics(p);
+		group_end(p, "atomics");
+	}
 	if (wanted(p, "late receives")) {
 		group_late(p);
 		group_end(p, "late receives");
@@ -323,7 +341,7 @@ static void run_groups(struct plan *p)
 		group_mixed(p);
 		group_end(p, name);
 	}
-	for (unsigned int op = 0; op < OP_COUNT && p->config->largest; op++) {
+	for (unsigned int op = 0; op < OP_SIZED && p->config->largest; op++) {
 		snprintf(name, sizeof(name), "largest %s", op_name(op));
 		if (wanted(p, name)) {
 			group_largest(p, op);
@@ -345,7 +363,8 @@ static void side_arena(struct side *s, const struct config *c)
 		die("%s: %" PRIu64 " bytes of memory: %s", s->name, s->arena_len, strerror(errno));
 	s->mr = ibv_reg_mr(s->rig.pd, s->arena, s->arena_len,
 			   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ |
-			   IBV_ACCESS_REMOTE_WRITE);
+			   IBV_ACCESS_REMOTE_WRITE |
+			   (s->rig.dev.atomic_cap ? IBV_ACCESS_REMOTE_ATOMIC : 0));
 	if (!s->mr)
 		die("%s: ibv_reg_mr of %" PRIu64 " bytes: %s", s->name, s->arena_len,
 		    strerror(errno));
@@ -389,6 +408,7 @@ static void side_connect(struct side *s, const struct config *c, struct plan *p)
 	struct hello mine = {
 		.base = 0, .max_inline = 256, .rd_atomic = s->rig.dev.max_qp_rd_atom,
 		.mtu = s->rig.port.active_mtu,
+		.atomics = s->rig.dev.atomic_cap != IBV_ATOMIC_NONE,
 	}, theirs;
 
 	side_arena(s, c);
@@ -405,6 +425,7 @@ static void side_connect(struct side *s, const struct config *c, struct plan *p)
 		s->tune.mtu = mtu_from_bytes(c->mtu);
 	s->tune.rd_atomic = lesser(lesser(mine.rd_atomic, theirs.rd_atomic), 16);
 	p->max_inline = lesser(mine.max_inline, theirs.max_inline);
+	p->atomics = mine.atomics && theirs.atomics;
 	p->max_sges = lesser(mine.sges, theirs.sges);
 
 	for (unsigned int q = 0; q < s->qps; q++) {

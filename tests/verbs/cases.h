@@ -35,7 +35,8 @@ struct test_case {
 	void (*run)(const struct setting *set);
 };
 
-extern const struct test_case memory_cases[], queue_cases[], device_cases[], ring_cases[];
+extern const struct test_case memory_cases[], queue_cases[], device_cases[], ring_cases[],
+	atomic_cases[];
 
 /* The device without any queue. */
 void case_open(const struct setting *set, struct rig *rig);

@@ -167,7 +167,8 @@ int rig_to_init(struct ibv_qp *qp)
 		.port_num = 1,
 		.qp_access_flags = IBV_ACCESS_LOCAL_WRITE |
 				   IBV_ACCESS_REMOTE_WRITE |
-				   IBV_ACCESS_REMOTE_READ,
+				   IBV_ACCESS_REMOTE_READ |
+				   IBV_ACCESS_REMOTE_ATOMIC,
 	};
 
 	return ibv_modify_qp(qp, &to, IBV_QP_STATE | IBV_QP_PKEY_INDEX |
