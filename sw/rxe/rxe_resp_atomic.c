@@ -100,6 +100,7 @@ static u8 do_flush(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 	if (!mr)
 		return RXE_NAK_REM_ACC;
 	rxe_mr_put(mr);
+	/* All that came before is visible before the answer is. */
 	smp_mb();
 	return 0;
 }
