@@ -3,15 +3,27 @@
  * Address handles.  They are checked here, once; datagrams take the address
  * from here and never from memory that a program can write.
  */
+#include <linux/gfp.h>
+#include <linux/slab.h>
 #include <rdma/ib_addr.h>
 #include "rxe_ah.h"
+#include "rxe_qp.h"
 
-static DEFINE_XARRAY_ALLOC1(ah_table);
+/* Handles come and go in any context. */
+static DEFINE_XARRAY_FLAGS(ah_table, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 static u32 ah_next;
 
 static bool is_ipv4(const union ib_gid *gid)
 {
 	return ipv6_addr_v4mapped((const struct in6_addr *)gid);
+}
+
+static bool is_multicast(const union ib_gid *gid)
+{
+	const struct in6_addr *addr = (const struct in6_addr *)gid;
+
+	return is_ipv4(gid) ? ipv4_is_multicast(addr->s6_addr32[3]) :
+			      ipv6_addr_is_multicast(addr);
 }
 
 static int check_attr(const struct rdma_ah_attr *attr)
@@ -26,33 +38,62 @@ static int check_attr(const struct rdma_ah_attr *attr)
 	if (rdma_is_zero_gid(&grh->dgid) ||
 	    is_ipv4(&grh->dgid) != is_ipv4(&grh->sgid_attr->gid))
 		return -EINVAL;
-	return 0;
+	return is_multicast(&grh->dgid) ? -EOPNOTSUPP : 0;
 }
 
-static int number_ah(struct rxe_ah *ah, struct ib_udata *udata)
+static int add_entry(struct rxe_ah_entry *entry, gfp_t gfp)
 {
-	struct rxe_create_ah_resp resp = {};
+	unsigned long flags;
 	int ret;
 
-	ret = xa_alloc_cyclic(&ah_table, &ah->num, ah, xa_limit_31b, &ah_next,
-			      GFP_KERNEL_ACCOUNT);
-	if (ret < 0)
-		return -ENOMEM;
-	resp.ah_num = ah->num;
-	/* Programs older than numbered handles have no room for the answer. */
-	if (udata->outlen < sizeof(resp))
+	if (gfpflags_allow_blocking(gfp)) {
+		ret = xa_alloc_cyclic_irq(&ah_table, &entry->num, entry,
+					  xa_limit_31b, &ah_next, gfp);
+	} else {
+		xa_lock_irqsave(&ah_table, flags);
+		ret = __xa_alloc_cyclic(&ah_table, &entry->num, entry,
+					xa_limit_31b, &ah_next, gfp);
+		xa_unlock_irqrestore(&ah_table, flags);
+	}
+	return ret < 0 ? -ENOMEM : 0;
+}
+
+static void free_entry_rcu(struct rcu_head *rcu)
+{
+	struct rxe_ah_entry *entry = container_of(rcu, struct rxe_ah_entry, rcu);
+
+	rdma_destroy_ah_attr(&entry->attr);
+	kfree(entry);
+}
+
+static void remove_entry(struct rxe_ah_entry *entry)
+{
+	unsigned long flags;
+
+	xa_lock_irqsave(&ah_table, flags);
+	__xa_erase(&ah_table, entry->num);
+	xa_unlock_irqrestore(&ah_table, flags);
+	/* Who sends may be about to take the source GID. */
+	call_rcu(&entry->rcu, free_entry_rcu);
+}
+
+/* Programs older than numbered handles have no room for the answer. */
+static int tell_number(const struct rxe_ah_entry *entry, struct ib_udata *udata)
+{
+	struct rxe_create_ah_resp resp = { .ah_num = entry->num };
+
+	if (!udata || udata->outlen < sizeof(resp))
 		return 0;
-	ret = ib_copy_to_udata(udata, &resp, sizeof(resp));
-	if (ret)
-		xa_erase(&ah_table, ah->num);
-	return ret;
+	return ib_copy_to_udata(udata, &resp, sizeof(resp));
 }
 
 int rxe_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 		  struct ib_udata *udata)
 {
+	gfp_t gfp = init->flags & RDMA_CREATE_AH_SLEEPABLE ?
+			    GFP_KERNEL_ACCOUNT : GFP_ATOMIC;
 	struct rxe_dev *rxe = to_rxe(ibah->device);
-	struct rxe_ah *ah = to_rxe_ah(ibah);
+	struct rxe_ah_entry *entry;
 	int ret;
 
 	ret = check_attr(init->ah_attr);
@@ -61,28 +102,67 @@ int rxe_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 	ret = rxe_count_object(&rxe->num_ah, RXE_MAX_AH);
 	if (ret)
 		return ret;
-	ah->attr = *init->ah_attr;
-	ah->attr.grh.sgid_attr = NULL;
-	if (udata) {
-		ret = number_ah(ah, udata);
-		if (ret)
-			atomic_dec(&rxe->num_ah);
+	entry = kzalloc(sizeof(*entry), gfp);
+	if (!entry) {
+		ret = -ENOMEM;
+		goto uncount;
 	}
+	rdma_copy_ah_attr(&entry->attr, init->ah_attr);
+	entry->pd = to_rxe_pd(ibah->pd);
+	ret = add_entry(entry, gfp);
+	if (ret)
+		goto free_entry;
+	ret = tell_number(entry, udata);
+	if (ret)
+		goto remove_entry;
+	to_rxe_ah(ibah)->entry = entry;
+	return 0;
+
+remove_entry:
+	remove_entry(entry);
+	goto uncount;
+free_entry:
+	free_entry_rcu(&entry->rcu);
+uncount:
+	atomic_dec(&rxe->num_ah);
 	return ret;
 }
 
 int rxe_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr)
 {
-	*attr = to_rxe_ah(ibah)->attr;
+	*attr = to_rxe_ah(ibah)->entry->attr;
+	attr->grh.sgid_attr = NULL;
 	return 0;
 }
 
 int rxe_destroy_ah(struct ib_ah *ibah, u32 flags)
 {
-	struct rxe_ah *ah = to_rxe_ah(ibah);
-
-	if (ah->num)
-		xa_erase(&ah_table, ah->num);
+	remove_entry(to_rxe_ah(ibah)->entry);
 	atomic_dec(&to_rxe(ibah->device)->num_ah);
 	return 0;
+}
+
+int rxe_ah_use(struct rxe_qp *qp, u32 num, u32 remote_qpn)
+{
+	const struct rxe_ah_entry *entry;
+	int err = -ENOENT;
+
+	rcu_read_lock();
+	entry = xa_load(&ah_table, num);
+	if (!entry || entry->pd != qp->pd)
+		goto unlock;
+	err = 0;
+	if (qp->flow.valid && qp->req.ah_num == num)
+		goto unlock;
+	err = rxe_flow_init(&qp->flow, qp->rxe, &entry->attr, qp->qpn, remote_qpn);
+	qp->req.ah_num = err ? 0 : num;
+unlock:
+	rcu_read_unlock();
+	return err;
+}
+
+void rxe_ah_exit(void)
+{
+	WARN_ON_ONCE(!xa_empty(&ah_table));
+	xa_destroy(&ah_table);
 }

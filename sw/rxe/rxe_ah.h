@@ -2,24 +2,34 @@
 /*
  * Address handles.
  *
- * Lifetime: the core allocates and frees the memory and holds the source GID
- * (ib_ah.sgid_attr).  A program's handle has a number, by which its work
- * requests name it; kernel consumers pass pointers.
+ * Lifetime: the core allocates and frees the memory of a handle.  Its address is
+ * in an entry of its own, which the table holds until destroy_ah and which lives
+ * for a grace period longer: work requests name handles by number, and who sends
+ * looks the address up under RCU.  The entry holds the source GID.
  */
 #ifndef SOFTROCE_RXE_AH_H
 #define SOFTROCE_RXE_AH_H
 
 #include "rxe.h"
 
+struct rxe_qp;
+
 /**
- * struct rxe_ah - an address handle
- * @attr: where to; without a GID reference of its own
- * @num: what the program calls it; 0 for a kernel consumer's
+ * struct rxe_ah_entry - an address
+ * @attr: where to, with a reference to the source GID
+ * @pd: whose queue pairs may use it
+ * @num: what work requests call it
  */
+struct rxe_ah_entry {
+	struct rdma_ah_attr attr;
+	struct rxe_pd *pd;
+	u32 num;
+	struct rcu_head rcu;
+};
+
 struct rxe_ah {
 	struct ib_ah ibah;
-	struct rdma_ah_attr attr;
-	u32 num;
+	struct rxe_ah_entry *entry;
 };
 
 static inline struct rxe_ah *to_rxe_ah(struct ib_ah *ibah)
@@ -31,5 +41,12 @@ int rxe_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 		  struct ib_udata *udata);
 int rxe_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr);
 int rxe_destroy_ah(struct ib_ah *ibah, u32 flags);
+void rxe_ah_exit(void);
+
+/*
+ * Make @qp's flow lead to address @num, if it does not yet.  As the runner.
+ * Return 0, or an errno: its PD has no such address, or the source has gone.
+ */
+int rxe_ah_use(struct rxe_qp *qp, u32 num, u32 remote_qpn);
 
 #endif

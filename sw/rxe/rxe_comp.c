@@ -77,9 +77,19 @@ void rxe_comp_wqe(struct rxe_qp *qp, int status)
 	}
 }
 
+/* Only the send queue stops: IBTA vol. 1, 10.3.1.6. */
+static void to_sqe(struct rxe_qp *qp)
+{
+	WRITE_ONCE(qp->state, IB_QPS_SQE);
+	qp->attr.qp_state = IB_QPS_SQE;
+}
+
 void rxe_comp_fail(struct rxe_qp *qp, int status)
 {
-	rxe_qp_to_err(qp);
+	if (rxe_qp_is_rc(qp))
+		rxe_qp_to_err(qp);
+	else
+		to_sqe(qp);
 	rxe_comp_wqe(qp, status);
 }
 
@@ -158,6 +168,11 @@ static bool acked_before(struct rxe_qp *qp, u32 psn)
 	if (gap)
 		implied_nak(qp);
 	return !gap;
+}
+
+void rxe_comp_sent(struct rxe_qp *qp)
+{
+	acked_before(qp, qp->req.psn);
 }
 
 /* ---- ACK and NAK ---- */

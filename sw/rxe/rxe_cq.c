@@ -71,7 +71,8 @@ static void fill_user_wc(struct ib_uverbs_wc *to, const struct ib_wc *wc)
 		.ex.imm_data = wc->ex.imm_data,
 		.qp_num = wc->qp->qp_num,
 		.src_qp = wc->src_qp,
-		.wc_flags = wc->wc_flags,
+		/* The user ABI knows no type of network header. */
+		.wc_flags = wc->wc_flags & ~IB_WC_WITH_NETWORK_HDR_TYPE,
 		.pkey_index = wc->pkey_index,
 		.slid = wc->slid,
 		.sl = wc->sl,

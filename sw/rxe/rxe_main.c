@@ -4,6 +4,7 @@
 #include <linux/module.h>
 #include <rdma/rdma_netlink.h>
 #include <softroce.h>
+#include "rxe_ah.h"
 #include "rxe_mr.h"
 #include "rxe_net.h"
 #include "rxe_qp.h"
@@ -41,6 +42,7 @@ static void __exit rxe_module_exit(void)
 	rxe_link_exit();
 	rxe_net_exit();
 	rxe_qp_table_exit();
+	rxe_ah_exit();
 	rxe_mr_exit();
 	/* What the links' objects left to call_rcu(). */
 	rcu_barrier();

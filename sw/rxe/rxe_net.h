@@ -3,7 +3,8 @@
  * Between the QPs and the network.
  *
  * Lifetime of a flow: embedded in a QP; set up by rxe_flow_init() when the QP
- * gets its address vector, released by rxe_flow_release().  It holds the
+ * gets its address vector, that of UD for each handle that it sends to and did
+ * not send to last, and released by rxe_flow_release().  It holds the
  * sgid_attr and a cached route.  Only the QP's runner uses it.
  */
 #ifndef SOFTROCE_RXE_NET_H
@@ -52,7 +53,7 @@ static inline u32 rxe_flow_hdr_len(const struct rxe_flow *flow)
  */
 #define RXE_HEADROOM (LL_MAX_HEADER + 40 + 8)
 
-/* Process context.  @sqpn, @dqpn choose the source port. */
+/* Any context.  @sqpn, @dqpn choose the source port. */
 int rxe_flow_init(struct rxe_flow *flow, struct rxe_dev *rxe,
 		  const struct rdma_ah_attr *attr, u32 sqpn, u32 dqpn);
 void rxe_flow_release(struct rxe_flow *flow);

@@ -124,9 +124,14 @@ static int check_cap(const struct ib_qp_cap *cap)
 static int check_init(struct ib_qp *ibqp, const struct ib_qp_init_attr *init,
 		      const struct ib_udata *udata)
 {
-	if (init->qp_type != IB_QPT_RC) {
+	switch (init->qp_type) {
+	case IB_QPT_RC:
+	case IB_QPT_UC:
+	case IB_QPT_UD:
+		break;
+	default:
 		ibdev_dbg_ratelimited(ibqp->device,
-				      "QP type %d is not supported, RC is\n",
+				      "QP type %d is not supported, RC, UC and UD are\n",
 				      init->qp_type);
 		return -EOPNOTSUPP;
 	}
@@ -199,6 +204,8 @@ int rxe_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	qp->is_user = !!udata;
 	qp->sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
 	qp->state = IB_QPS_RESET;
+	/* The largest; connections agree on theirs. */
+	qp->mtu = ib_mtu_enum_to_int(IB_MTU_4096);
 	INIT_WORK(&qp->event_work, event_work);
 
 	ret = alloc_entry(qp);

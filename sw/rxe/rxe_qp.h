@@ -45,8 +45,17 @@ struct rxe_swqe {
 	__be32 imm;
 	u32 range;		/* FLUSH: how many bytes there */
 	u32 feth;		/* FLUSH: placement and selectivity */
-	u64 compare_add;	/* atomics */
-	u64 swap;
+	union {
+		struct {	/* atomics */
+			u64 compare_add;
+			u64 swap;
+		};
+		struct {	/* datagrams */
+			u32 ah_num;
+			u32 remote_qpn;
+			u32 remote_qkey;
+		};
+	};
 	u32 first_psn;
 	u32 last_psn;
 	u32 ssn;
@@ -119,7 +128,9 @@ struct rxe_req {
 	u32 rd_end[RXE_MAX_RD_ATOMIC];
 	u32 rd_head;
 	u32 rd_tail;
+	u32 ah_num;		/* UD: whose address the flow has, or 0 */
 	int tx_cpu;		/* the last request left from */
+	unsigned long tx_jiffies;	/* and when */
 	u32 rd_pkts;		/* PSNs that those requests span */
 	ktime_t ack_deadline;	/* 0: no timer wanted */
 	/* Where the next READ answer goes; alive within one run only. */
@@ -249,6 +260,18 @@ struct rxe_qp {
 static inline struct rxe_qp *to_rxe_qp(struct ib_qp *ibqp)
 {
 	return container_of(ibqp, struct rxe_qp, ibqp);
+}
+
+/* Datagrams: each goes where its own address says. */
+static inline bool rxe_qp_is_ud(const struct rxe_qp *qp)
+{
+	return qp->ibqp.qp_type == IB_QPT_UD;
+}
+
+/* Reliable: answers come, and what is lost is sent again. */
+static inline bool rxe_qp_is_rc(const struct rxe_qp *qp)
+{
+	return qp->ibqp.qp_type == IB_QPT_RC;
 }
 
 /* rxe_qp.c: table, creation, destruction, events */

@@ -57,6 +57,8 @@ static void take_address(struct rxe_qp *qp, const struct ib_qp_attr *attr,
 		qp->attr.port_num = attr->port_num;
 	if (mask & IB_QP_PKEY_INDEX)
 		qp->attr.pkey_index = attr->pkey_index;
+	if (mask & IB_QP_QKEY)
+		qp->attr.qkey = attr->qkey;
 	if (!(mask & IB_QP_AV))
 		return;
 	rxe_flow_release(&qp->flow);
@@ -156,11 +158,17 @@ static void reset(struct rxe_qp *qp)
 	qp->attr.cap = cap;
 }
 
-/* The state the QP is in may be ERR, which the core does not see. */
+/* The state the QP is in may be ERR or SQE, which the core does not see. */
 static bool transition_ok(const struct rxe_qp *qp, enum ib_qp_state to)
 {
-	return qp->state != IB_QPS_ERR || to == IB_QPS_ERR ||
-	       to == IB_QPS_RESET;
+	switch (qp->state) {
+	case IB_QPS_ERR:
+		return to == IB_QPS_ERR || to == IB_QPS_RESET;
+	case IB_QPS_SQE:
+		return to != IB_QPS_SQD;
+	default:
+		return true;
+	}
 }
 
 static void enter_state(struct rxe_qp *qp, enum ib_qp_state to)

@@ -193,6 +193,20 @@ static bool peer_fits(const struct rxe_rx *rx, const struct rxe_flow *flow)
 	       scope_fits(rx, flow);
 }
 
+/* A datagram comes from anybody, to an address of the link. */
+static bool is_ours(const struct rxe_rx *rx, struct rxe_dev *rxe)
+{
+	const union ib_gid *gid = (const union ib_gid *)&rx->daddr;
+	const struct ib_gid_attr *attr;
+
+	attr = rdma_find_gid_by_port(&rxe->ib, gid, IB_GID_TYPE_ROCE_UDP_ENCAP,
+				     1, NULL);
+	if (IS_ERR(attr))
+		return false;
+	rdma_put_gid_attr(attr);
+	return true;
+}
+
 /* Who takes the packets of @rx for @qpn: a reference, or NULL and counted. */
 static struct rxe_qp *find_qp(const struct rxe_rx *rx, u32 qpn)
 {
@@ -207,7 +221,8 @@ static struct rxe_qp *find_qp(const struct rxe_rx *rx, u32 qpn)
 		count_on_netdev(rx, RXE_CNT_DROP_QP);
 		goto put_qp;
 	}
-	if (!peer_fits(rx, &qp->flow)) {
+	if (rxe_qp_is_ud(qp) ? !is_ours(rx, qp->rxe) :
+			       !peer_fits(rx, &qp->flow)) {
 		rxe_count(qp->rxe, RXE_CNT_DROP_PEER);
 		goto put_qp;
 	}

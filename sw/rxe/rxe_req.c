@@ -6,24 +6,31 @@
  * Where it stands is a PSN and the WQE that PSN belongs to; a message's next
  * packet follows from the two.  To send again is to set both back.
  */
+#include <linux/jiffies.h>
+#include "rxe_ah.h"
 #include "rxe_psn.h"
 #include "rxe_qp.h"
 #include "rxe_req.h"
 #include "rxe_sq.h"
 #include "rxe_train.h"
 
-#define OPCODES(kind, last, only)                                              \
-	{ IB_OPCODE_RC_##kind##_FIRST, IB_OPCODE_RC_##kind##_MIDDLE,           \
-	  IB_OPCODE_RC_##kind##_##last, IB_OPCODE_RC_##kind##_##only }
+#define OPCODES(service, kind, last, only)                                     \
+	{ IB_OPCODE_##service##_##kind##_FIRST,                                \
+	  IB_OPCODE_##service##_##kind##_MIDDLE,                               \
+	  IB_OPCODE_##service##_##kind##_##last,                               \
+	  IB_OPCODE_##service##_##kind##_##only }
+#define WR_OPCODES(service) {                                                  \
+	[IB_WR_SEND] = OPCODES(service, SEND, LAST, ONLY),                     \
+	[IB_WR_SEND_WITH_IMM] = OPCODES(service, SEND, LAST_WITH_IMMEDIATE,    \
+					ONLY_WITH_IMMEDIATE),                  \
+	[IB_WR_RDMA_WRITE] = OPCODES(service, RDMA_WRITE, LAST, ONLY),         \
+	[IB_WR_RDMA_WRITE_WITH_IMM] = OPCODES(service, RDMA_WRITE,             \
+					      LAST_WITH_IMMEDIATE,             \
+					      ONLY_WITH_IMMEDIATE),            \
+}
 
-static const struct rxe_opcodes wr_opcodes[] = {
-	[IB_WR_SEND] = OPCODES(SEND, LAST, ONLY),
-	[IB_WR_SEND_WITH_IMM] = OPCODES(SEND, LAST_WITH_IMMEDIATE,
-					ONLY_WITH_IMMEDIATE),
-	[IB_WR_RDMA_WRITE] = OPCODES(RDMA_WRITE, LAST, ONLY),
-	[IB_WR_RDMA_WRITE_WITH_IMM] = OPCODES(RDMA_WRITE, LAST_WITH_IMMEDIATE,
-					      ONLY_WITH_IMMEDIATE),
-};
+static const struct rxe_opcodes rc_opcodes[] = WR_OPCODES(RC);
+static const struct rxe_opcodes uc_opcodes[] = WR_OPCODES(UC);
 
 /* How many messages the responder counts in its MSN. */
 static u32 wqe_messages(const struct rxe_qp *qp, const struct rxe_swqe *wqe)
@@ -100,6 +107,7 @@ static void tried_up_to(struct rxe_qp *qp, u32 psn)
 	struct rxe_req *req = &qp->req;
 
 	req->tx_cpu = smp_processor_id();
+	req->tx_jiffies = jiffies;
 	if (rxe_psn_diff(psn, req->max_psn) > 0)
 		req->max_psn = psn;
 	await_answer(qp);
@@ -138,7 +146,8 @@ static void fill_pkt(struct rxe_qp *qp, const struct rxe_swqe *wqe,
 	memset(pkt, 0, sizeof(*pkt));
 	pkt->opcode = rxe_msg_packet(msg, index, &pkt->len);
 	pkt->solicited = last && (wqe->flags & IB_SEND_SOLICITED);
-	pkt->ack_req = last || rxe_psn_diff(psn, req->max_psn) < 0;
+	pkt->ack_req = rxe_qp_is_rc(qp) &&
+		       (last || rxe_psn_diff(psn, req->max_psn) < 0);
 	pkt->pkey = RXE_DEFAULT_PKEY;
 	pkt->qpn = qp->dest_qpn;
 	pkt->psn = psn;
@@ -155,6 +164,8 @@ static void fill_pkt(struct rxe_qp *qp, const struct rxe_swqe *wqe,
 static bool want_ack(const struct rxe_qp *qp, u32 psn,
 		     const struct rxe_budget *b)
 {
+	if (!rxe_qp_is_rc(qp))
+		return false;
 	return !rxe_budget_left(b) ||
 	       rxe_psn_diff(psn, qp->req.una) > qp->req.window / 4;
 }
@@ -173,7 +184,8 @@ static bool send_message(struct rxe_qp *qp, struct rxe_swqe *wqe,
 	struct rxe_req *req = &qp->req;
 	u32 index = rxe_psn_diff(req->psn, wqe->first_psn);
 	struct rxe_msg msg = {
-		.opcodes = &wr_opcodes[wqe->opcode],
+		.opcodes = rxe_qp_is_rc(qp) ? &rc_opcodes[wqe->opcode] :
+					      &uc_opcodes[wqe->opcode],
 		.length = wqe->length,
 		.packets = rxe_num_packets(qp, wqe->length),
 		.mtu = qp->mtu,
@@ -314,6 +326,65 @@ static bool send_non_posted(struct rxe_qp *qp, struct rxe_swqe *wqe,
 	return true;
 }
 
+/*
+ * A datagram, whole (IBTA vol. 1, 9.8.3.1).  A Q_Key with the highest bit set
+ * stands for the QP's own (10.2.5).
+ */
+static bool send_datagram(struct rxe_qp *qp, struct rxe_swqe *wqe,
+			  struct rxe_budget *b)
+{
+	struct rxe_req *req = &qp->req;
+	struct rxe_pkt pkt = {
+		.opcode = rxe_wqe_has_imm(wqe) ?
+				  IB_OPCODE_UD_SEND_ONLY_WITH_IMMEDIATE :
+				  IB_OPCODE_UD_SEND_ONLY,
+		.solicited = wqe->flags & IB_SEND_SOLICITED,
+		.pkey = RXE_DEFAULT_PKEY,
+		.qpn = wqe->remote_qpn & 0xffffff,
+		.psn = req->psn,
+		.qkey = wqe->remote_qkey & BIT(31) ? qp->attr.qkey :
+						     wqe->remote_qkey,
+		.sqpn = qp->qpn,
+		.imm = wqe->imm,
+		.len = wqe->length,
+	};
+	struct rxe_cursor from;
+	int err;
+
+	if (wqe->length > READ_ONCE(qp->rxe->mtu)) {
+		wqe->status = IB_WC_LOC_LEN_ERR;
+		return true;
+	}
+	if (rxe_ah_use(qp, wqe->ah_num, pkt.qpn)) {
+		wqe->status = IB_WC_LOC_QP_OP_ERR;
+		return true;
+	}
+	wqe_cursor(qp, wqe, &from, 0);
+	err = rxe_send_one(qp, &pkt, &from);
+	rxe_cursor_end(&from);
+	if (err == -ENOBUFS) {
+		tried_up_to(qp, rxe_psn_add(req->psn, 1));
+		return false;
+	}
+	if (err == -EFAULT) {
+		wqe->status = IB_WC_LOC_PROT_ERR;
+		return true;
+	}
+	b->bytes -= 64 + wqe->length;
+	sent_up_to(qp, wqe, rxe_psn_add(req->psn, 1), b);
+	return true;
+}
+
+static bool send_next(struct rxe_qp *qp, struct rxe_swqe *wqe,
+		      struct rxe_budget *b)
+{
+	if (rxe_qp_is_ud(qp))
+		return send_datagram(qp, wqe, b);
+	if (rxe_wqe_non_posted(wqe))
+		return send_non_posted(qp, wqe, b);
+	return send_message(qp, wqe, b);
+}
+
 /* SQD: what was begun is finished, nothing else is begun. */
 static bool may_begin(const struct rxe_qp *qp, const struct rxe_swqe *wqe)
 {
@@ -343,8 +414,6 @@ bool rxe_req_work(struct rxe_qp *qp, struct rxe_budget *b)
 	if (qp->state != IB_QPS_RTS && qp->state != IB_QPS_SQD)
 		return false;
 	while (!qp->req.wait_rnr && (wqe = rxe_sq_fetch(qp))) {
-		bool sent;
-
 		if (!may_begin(qp, wqe))
 			break;
 		if (wqe->status != IB_WC_SUCCESS) {
@@ -364,13 +433,22 @@ bool rxe_req_work(struct rxe_qp *qp, struct rxe_budget *b)
 			await_answer(qp);
 			break;
 		}
-		sent = rxe_wqe_non_posted(wqe) ? send_non_posted(qp, wqe, b) :
-						 send_message(qp, wqe, b);
-		if (!sent)
+		if (!send_next(qp, wqe, b))
 			break;
+		/* Without answers what has left is done. */
+		if (!rxe_qp_is_rc(qp))
+			rxe_comp_sent(qp);
 	}
 	check_drained(qp);
 	return false;
+}
+
+bool rxe_req_may_move(const struct rxe_qp *qp)
+{
+	if (rxe_qp_is_rc(qp))
+		return qp->req.una == qp->req.max_psn;
+	/* No answer tells that they have arrived. */
+	return time_after(jiffies, qp->req.tx_jiffies + 2);
 }
 
 bool rxe_req_pending(struct rxe_qp *qp)

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * The responder: executes requests in PSN order and answers once a burst
- * (IBTA vol. 1, 9.7.4 and 9.7.5).
+ * (IBTA vol. 1, 9.7.4 and 9.7.5); those of UC without an answer (9.8.2).
  *
  * What goes out goes out in PSN order: an ACK or NAK waits for the answers of
  * the READs before it, or the requester would take these for lost.
  */
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/skbuff.h>
 #include <linux/string.h>
+#include <linux/udp.h>
+#include <net/ip.h>
 #include "rxe_psn.h"
 #include "rxe_qp.h"
 #include "rxe_req.h"
@@ -44,6 +49,23 @@ void rxe_resp_fatal(struct rxe_qp *qp, u8 syndrome, enum ib_event_type event)
 	rxe_count(qp->rxe, RXE_CNT_SENT_NAK);
 	rxe_resp_reply(qp, syndrome);
 	qp->resp.fatal = event + 1;
+}
+
+/* UC: what is left of the message is for nobody, and its receive for another. */
+static void drop_message(struct rxe_qp *qp)
+{
+	rxe_count(qp->rxe, RXE_CNT_DROP_MESSAGE);
+	rxe_resp_end(qp);
+	qp->resp.in_msg = IN_NOTHING;
+}
+
+/* The requester asks for what cannot be. */
+static void refuse(struct rxe_qp *qp, u8 syndrome, enum ib_event_type event)
+{
+	if (rxe_qp_is_rc(qp))
+		rxe_resp_fatal(qp, syndrome, event);
+	else
+		drop_message(qp);
 }
 
 static void send_reply(struct rxe_qp *qp)
@@ -100,7 +122,8 @@ static void post_recv_wc(struct rxe_qp *qp, struct ib_wc *wc, bool solicited)
 
 	wc->wr_id = resp->wqe.wr_id;
 	wc->qp = &qp->ibqp;
-	wc->src_qp = qp->dest_qpn;
+	if (!rxe_qp_is_ud(qp))
+		wc->src_qp = qp->dest_qpn;
 	wc->port_num = 1;
 	resp->wqe_held = false;
 	if (rxe_cq_post(qp->rcq, wc, solicited) && qp->state != IB_QPS_ERR) {
@@ -117,7 +140,33 @@ static void fail_recv(struct rxe_qp *qp, enum ib_wc_status status)
 		post_recv_wc(qp, &wc, true);
 }
 
-/* A receive for the message; false: answered with what is wrong. */
+/* The receive that is held is at fault, not the requester. */
+static void fail_here(struct rxe_qp *qp, enum ib_wc_status status)
+{
+	if (rxe_qp_is_rc(qp)) {
+		rxe_resp_fatal(qp, RXE_NAK_REM_OP, IB_EVENT_QP_FATAL);
+		fail_recv(qp, status);
+		return;
+	}
+	drop_message(qp);
+	fail_recv(qp, status);
+	rxe_qp_to_err(qp);
+	rxe_qp_event(qp, IB_EVENT_QP_FATAL);
+}
+
+/* There is no receive for the message. */
+static void not_ready(struct rxe_qp *qp)
+{
+	if (!rxe_qp_is_rc(qp)) {
+		drop_message(qp);
+		return;
+	}
+	rxe_count(qp->rxe, RXE_CNT_SENT_RNR);
+	rxe_resp_reply(qp, RXE_AETH_RNR_NAK | (qp->attr.min_rnr_timer & 31));
+	qp->resp.nak_sent = true;
+}
+
+/* A receive for the message; false: what is wrong has been dealt with. */
 static bool take_recv(struct rxe_qp *qp)
 {
 	struct rxe_resp *resp = &qp->resp;
@@ -127,19 +176,13 @@ static bool take_recv(struct rxe_qp *qp)
 		return true;
 	err = rxe_rq_take(qp, &resp->wqe);
 	if (err == -ENOENT) {
-		rxe_count(qp->rxe, RXE_CNT_SENT_RNR);
-		rxe_resp_reply(qp, RXE_AETH_RNR_NAK |
-				   (qp->attr.min_rnr_timer & 31));
-		resp->nak_sent = true;
+		not_ready(qp);
 		return false;
 	}
 	resp->wqe_held = true;
-	if (err) {
-		rxe_resp_fatal(qp, RXE_NAK_REM_OP, IB_EVENT_QP_FATAL);
-		fail_recv(qp, IB_WC_LOC_QP_OP_ERR);
-		return false;
-	}
-	return true;
+	if (err)
+		fail_here(qp, IB_WC_LOC_QP_OP_ERR);
+	return !err;
 }
 
 /* ---- payload ---- */
@@ -183,8 +226,9 @@ static void do_send(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 		resp->written = 0;
 	}
 	if (resp->wqe.len - resp->written < pkt->len) {
-		rxe_resp_fatal(qp, RXE_NAK_INV_REQ, IB_EVENT_QP_REQ_ERR);
-		fail_recv(qp, IB_WC_LOC_LEN_ERR);
+		refuse(qp, RXE_NAK_INV_REQ, IB_EVENT_QP_REQ_ERR);
+		if (rxe_qp_is_rc(qp))
+			fail_recv(qp, IB_WC_LOC_LEN_ERR);
 		return;
 	}
 	if (!resp->cursor_live) {
@@ -194,8 +238,7 @@ static void do_send(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 		resp->cursor_live = true;
 	}
 	if (store(qp, pkt)) {
-		rxe_resp_fatal(qp, RXE_NAK_REM_OP, IB_EVENT_QP_FATAL);
-		fail_recv(qp, IB_WC_LOC_PROT_ERR);
+		fail_here(qp, IB_WC_LOC_PROT_ERR);
 		return;
 	}
 	resp->psn = rxe_psn_add(resp->psn, 1);
@@ -240,7 +283,7 @@ static bool write_begin(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 	return true;
 
 refuse:
-	rxe_resp_fatal(qp, RXE_NAK_REM_ACC, IB_EVENT_QP_ACCESS_ERR);
+	refuse(qp, RXE_NAK_REM_ACC, IB_EVENT_QP_ACCESS_ERR);
 	return false;
 }
 
@@ -260,7 +303,7 @@ static void do_write(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 		return;
 	left = resp->total - resp->written;
 	if (flags & RXE_OP_END ? pkt->len != left : pkt->len >= left) {
-		rxe_resp_fatal(qp, RXE_NAK_INV_REQ, IB_EVENT_QP_REQ_ERR);
+		refuse(qp, RXE_NAK_INV_REQ, IB_EVENT_QP_REQ_ERR);
 		return;
 	}
 	if ((flags & RXE_OP_RECV) && !take_recv(qp))
@@ -275,7 +318,7 @@ static void do_write(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 	}
 	if (store(qp, pkt)) {
 		/* The region went away in the middle of the message. */
-		rxe_resp_fatal(qp, RXE_NAK_REM_ACC, IB_EVENT_QP_ACCESS_ERR);
+		refuse(qp, RXE_NAK_REM_ACC, IB_EVENT_QP_ACCESS_ERR);
 		return;
 	}
 	resp->psn = rxe_psn_add(resp->psn, 1);
@@ -362,6 +405,117 @@ static void do_request(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 		rxe_resp_reply(qp, RXE_AETH_ACK);
 }
 
+/*
+ * UC: a message begins wherever it begins, and is whole or nothing.  What a gap
+ * leaves of one is dropped, its receive waits for the next (9.8.2.2).
+ */
+static void do_unreliable(struct rxe_qp *qp, const struct rxe_pkt *pkt)
+{
+	struct rxe_resp *resp = &qp->resp;
+	u32 flags = pkt->op->flags;
+	bool gap = pkt->psn != resp->psn;
+
+	if (gap)
+		rxe_count(qp->rxe, RXE_CNT_OUT_OF_SEQ);
+	if (resp->in_msg != IN_NOTHING &&
+	    (gap || !fits_open_message(qp, pkt)))
+		drop_message(qp);
+	resp->psn = pkt->psn;
+	if (fits_open_message(qp, pkt)) {
+		if (!length_ok(qp, pkt))
+			drop_message(qp);
+		else if (flags & RXE_OP_SEND)
+			do_send(qp, pkt);
+		else
+			do_write(qp, pkt);
+	}
+	resp->psn = rxe_psn_add(pkt->psn, 1);
+}
+
+/*
+ * What stands before a datagram's payload (A17.4.5.1): the IPv6 header, or as
+ * much nothing as it is longer, and the IPv4 header; that of this segment, if
+ * several were merged.
+ */
+static void make_grh(const struct rxe_pkt *pkt, u8 *grh)
+{
+	const struct sk_buff *skb = pkt->skb;
+	const void *hdr = skb_network_header(skb);
+	u32 len = sizeof(struct udphdr) + pkt->op->hdr_len + pkt->len +
+		  pkt->pad + RXE_ICRC_LEN;
+
+	if (skb->protocol == htons(ETH_P_IP)) {
+		struct iphdr *ip = (void *)(grh + RXE_GRH_LEN - sizeof(*ip));
+
+		memset(grh, 0, RXE_GRH_LEN - sizeof(*ip));
+		memcpy(ip, hdr, sizeof(*ip));
+		ip->tot_len = htons(sizeof(*ip) + len);
+		ip_send_check(ip);
+	} else {
+		struct ipv6hdr *ip6 = (void *)grh;
+
+		memcpy(ip6, hdr, sizeof(*ip6));
+		ip6->payload_len = htons(len);
+	}
+}
+
+static int store_bytes(struct rxe_cursor *to, const void *from, u32 len)
+{
+	while (len) {
+		u32 n = len;
+		void *piece = rxe_cursor_next(to, &n);
+
+		if (!piece)
+			return -EFAULT;
+		memcpy(piece, from, n);
+		from += n;
+		len -= n;
+	}
+	return 0;
+}
+
+/* UD: one packet is a message; what does not fit costs no receive (9.8.3.2). */
+static void do_datagram(struct rxe_qp *qp, const struct rxe_pkt *pkt)
+{
+	struct rxe_resp *resp = &qp->resp;
+	struct ib_wc wc = {
+		.status = IB_WC_SUCCESS,
+		.opcode = IB_WC_RECV,
+		.src_qp = pkt->sqpn,
+		.byte_len = RXE_GRH_LEN + pkt->len,
+		.wc_flags = IB_WC_GRH | IB_WC_WITH_NETWORK_HDR_TYPE,
+	};
+	u8 grh[RXE_GRH_LEN] __aligned(8);
+
+	if (pkt->qkey != qp->attr.qkey) {
+		rxe_count(qp->rxe, RXE_CNT_DROP_QKEY);
+		return;
+	}
+	if (!take_recv(qp))
+		return;
+	if (resp->wqe.len < wc.byte_len) {
+		drop_message(qp);
+		return;
+	}
+	make_grh(pkt, grh);
+	rxe_cursor_init(&resp->cursor, qp->pd, resp->wqe.sge, resp->wqe.num_sge,
+			IB_ACCESS_LOCAL_WRITE, 0);
+	resp->cursor_live = true;
+	if (store_bytes(&resp->cursor, grh, sizeof(grh)) || store(qp, pkt)) {
+		fail_here(qp, IB_WC_LOC_PROT_ERR);
+		return;
+	}
+	rxe_resp_end(qp);
+	rxe_count(qp->rxe, RXE_CNT_RDMA_RECVS);
+	wc.network_hdr_type = pkt->skb->protocol == htons(ETH_P_IP) ?
+				      RDMA_NETWORK_IPV4 : RDMA_NETWORK_IPV6;
+	if (pkt->op->flags & RXE_OP_IMM) {
+		wc.wc_flags |= IB_WC_WITH_IMM;
+		wc.ex.imm_data = pkt->imm;
+	}
+	post_recv_wc(qp, &wc, pkt->solicited);
+}
+
 void rxe_resp_pkt(struct rxe_qp *qp, struct rxe_pkt *pkt)
 {
 	struct rxe_resp *resp = &qp->resp;
@@ -369,9 +523,17 @@ void rxe_resp_pkt(struct rxe_qp *qp, struct rxe_pkt *pkt)
 
 	if (qp->state < IB_QPS_RTR || qp->state == IB_QPS_ERR || resp->fatal)
 		return;
+	if (rxe_qp_is_ud(qp)) {
+		do_datagram(qp, pkt);
+		return;
+	}
 	if (qp->state == IB_QPS_RTR && !resp->comm_est) {
 		resp->comm_est = true;
 		rxe_qp_event(qp, IB_EVENT_COMM_EST);
+	}
+	if (!rxe_qp_is_rc(qp)) {
+		do_unreliable(qp, pkt);
+		return;
 	}
 	ahead = rxe_psn_diff(pkt->psn, resp->psn);
 	if (!ahead) {

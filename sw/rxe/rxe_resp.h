@@ -5,6 +5,9 @@
 
 #include "rxe_qp.h"
 
+/* What a datagram's receive has before the payload. */
+#define RXE_GRH_LEN 40
+
 /* What is asked for this often is answered without trains. */
 #define RXE_RD_SINGLE 3
 

@@ -113,7 +113,7 @@ static bool run_resp(struct rxe_qp *qp, struct rxe_budget *b, int *cpu)
 /* Requests leave from one processor while any is on its way. */
 static bool run_req(struct rxe_qp *qp, struct rxe_budget *b, int *cpu)
 {
-	if (qp->req.una == qp->req.max_psn || here(qp->req.tx_cpu))
+	if (rxe_req_may_move(qp) || here(qp->req.tx_cpu))
 		return rxe_req_work(qp, b);
 	if (rxe_req_pending(qp))
 		call(cpu, qp->req.tx_cpu);
@@ -137,10 +137,10 @@ static bool run_pass(struct rxe_qp *qp, int *cpu)
 
 	more |= run_resp(qp, &resp, cpu);
 	more |= run_req(qp, &req, cpu);
-	if (qp->state == IB_QPS_ERR) {
+	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE)
 		more |= rxe_req_flush(qp, &req);
+	if (qp->state == IB_QPS_ERR)
 		more |= rxe_resp_flush(qp, &resp);
-	}
 	return more;
 }
 

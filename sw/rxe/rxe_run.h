@@ -79,6 +79,8 @@ void rxe_run_rnr_timer(struct rxe_qp *qp, u64 delay_ns);
 /* rxe_req.c */
 /* Send what may be sent; true: the budget ended it. */
 bool rxe_req_work(struct rxe_qp *qp, struct rxe_budget *b);
+/* No request is on its way: the next ones may leave from another processor. */
+bool rxe_req_may_move(const struct rxe_qp *qp);
 /* Is there something that could be sent, or will when an answer comes? */
 bool rxe_req_pending(struct rxe_qp *qp);
 /* Send again all that has no answer. */
@@ -95,7 +97,9 @@ void rxe_comp_timeout(struct rxe_qp *qp);
 void rxe_comp_rnr_timer(struct rxe_qp *qp);
 /* The oldest WQE is done. */
 void rxe_comp_wqe(struct rxe_qp *qp, int status);
-/* It failed: complete it so, and the QP is in ERR. */
+/* All that was sent is done: UC. */
+void rxe_comp_sent(struct rxe_qp *qp);
+/* It failed: complete it so; the QP is in ERR, or in SQE (UC). */
 void rxe_comp_fail(struct rxe_qp *qp, int status);
 /* End of a run of packets: give back what was held. */
 void rxe_comp_end(struct rxe_qp *qp);

@@ -8,6 +8,7 @@
  */
 #include <linux/mm.h>
 #include <linux/vmalloc.h>
+#include "rxe_ah.h"
 #include "rxe_qp.h"
 #include "rxe_sq.h"
 
@@ -23,27 +24,34 @@ struct sq_wr {
 	u64 swap;
 	u32 range;
 	u32 feth;
+	u32 ah_num;
+	u32 remote_qpn;
+	u32 remote_qkey;
 };
 
-static bool opcode_known(u32 opcode)
+/* What a queue pair of @type does: IBTA vol. 1, table 89. */
+static bool opcode_known(enum ib_qp_type type, u32 opcode)
 {
 	switch (opcode) {
 	case IB_WR_SEND:
 	case IB_WR_SEND_WITH_IMM:
+		return true;
 	case IB_WR_RDMA_WRITE:
 	case IB_WR_RDMA_WRITE_WITH_IMM:
+		return type == IB_QPT_RC || type == IB_QPT_UC;
 	case IB_WR_RDMA_READ:
 	case IB_WR_ATOMIC_CMP_AND_SWP:
 	case IB_WR_ATOMIC_FETCH_AND_ADD:
 	case IB_WR_FLUSH:
 	case IB_WR_ATOMIC_WRITE:
-		return true;
+		return type == IB_QPT_RC;
 	default:
 		return false;
 	}
 }
 
-static void fill_slot(struct rxe_swqe *wqe, u64 wr_id, const struct sq_wr *wr)
+static void fill_slot(const struct rxe_qp *qp, struct rxe_swqe *wqe, u64 wr_id,
+		      const struct sq_wr *wr)
 {
 	wqe->wr_id = wr_id;
 	wqe->opcode = wr->opcode;
@@ -51,8 +59,14 @@ static void fill_slot(struct rxe_swqe *wqe, u64 wr_id, const struct sq_wr *wr)
 	wqe->remote_addr = wr->remote_addr;
 	wqe->rkey = wr->rkey;
 	wqe->imm = wr->imm;
-	wqe->compare_add = wr->compare_add;
-	wqe->swap = wr->swap;
+	if (rxe_qp_is_ud(qp)) {
+		wqe->ah_num = wr->ah_num;
+		wqe->remote_qpn = wr->remote_qpn;
+		wqe->remote_qkey = wr->remote_qkey;
+	} else {
+		wqe->compare_add = wr->compare_add;
+		wqe->swap = wr->swap;
+	}
 	wqe->range = wr->range;
 	wqe->feth = wr->feth;
 	wqe->num_sge = 0;
@@ -100,7 +114,7 @@ static bool may_inline(u32 opcode)
 /* ---- programs ---- */
 
 /* The list of an ATOMIC WRITE is empty: the value is where it would stand. */
-static int take_value(struct rxe_sq *sq, struct rxe_swqe *wqe, const u8 *tail)
+static int take_value(const struct rxe_sq *sq, struct rxe_swqe *wqe, const u8 *tail)
 {
 	if (sq->max_inline < sizeof(u64))
 		return IB_WC_LOC_QP_OP_ERR;
@@ -110,13 +124,14 @@ static int take_value(struct rxe_sq *sq, struct rxe_swqe *wqe, const u8 *tail)
 	return IB_WC_SUCCESS;
 }
 
-static int check_user_wqe(struct rxe_sq *sq, struct rxe_swqe *wqe,
+static int check_user_wqe(const struct rxe_qp *qp, struct rxe_swqe *wqe,
 			  const struct rxe_send_wqe *in, const u8 *tail)
 {
+	const struct rxe_sq *sq = &qp->sq;
 	u32 num = in->dma.num_sge;
 	u32 len = in->dma.length;
 
-	if (!opcode_known(in->wr.opcode))
+	if (!opcode_known(qp->ibqp.qp_type, in->wr.opcode))
 		return IB_WC_LOC_QP_OP_ERR;
 	if (in->wr.opcode == IB_WR_FLUSH)
 		return IB_WC_SUCCESS;
@@ -141,13 +156,21 @@ static int check_user_wqe(struct rxe_sq *sq, struct rxe_swqe *wqe,
 }
 
 /* Where an operation's numbers stand depends on it. */
-static void read_wr(const struct rxe_send_wr *in, struct sq_wr *wr)
+static void read_wr(const struct rxe_qp *qp, const struct rxe_send_wr *in,
+		    struct sq_wr *wr)
 {
 	*wr = (struct sq_wr){
 		.opcode = in->opcode,
 		.flags = in->send_flags,
 		.imm = in->ex.imm_data,
 	};
+	if (rxe_qp_is_ud(qp)) {
+		/* The address vector beside them is not looked at. */
+		wr->ah_num = in->wr.ud.ah_num;
+		wr->remote_qpn = in->wr.ud.remote_qpn;
+		wr->remote_qkey = in->wr.ud.remote_qkey;
+		return;
+	}
 	switch (in->opcode) {
 	case IB_WR_ATOMIC_CMP_AND_SWP:
 	case IB_WR_ATOMIC_FETCH_AND_ADD:
@@ -193,10 +216,10 @@ struct rxe_swqe *rxe_sq_fetch(struct rxe_qp *qp)
 	/* The compiler must not go back to the ring for a member of in. */
 	barrier_data(&in);
 
-	read_wr(&in.wr, &wr);
+	read_wr(qp, &in.wr, &wr);
 	wqe = rxe_sq_slot(sq, sq->head);
-	fill_slot(wqe, in.wr.wr_id, &wr);
-	wqe->status = check_user_wqe(sq, wqe, &in,
+	fill_slot(qp, wqe, in.wr.wr_id, &wr);
+	wqe->status = check_user_wqe(qp, wqe, &in,
 				     elem + sizeof(struct rxe_send_wqe));
 	sq->head++;
 	return wqe;
@@ -218,8 +241,9 @@ void rxe_sq_discard(struct rxe_qp *qp)
 
 /* ---- kernel consumers ---- */
 
-static int fill_kernel_wqe(struct rxe_sq *sq, const struct ib_send_wr *wr)
+static int fill_kernel_wqe(struct rxe_qp *qp, const struct ib_send_wr *wr)
 {
+	struct rxe_sq *sq = &qp->sq;
 	struct rxe_swqe *wqe = rxe_sq_slot(sq, sq->head);
 	struct sq_wr in = {
 		.opcode = wr->opcode,
@@ -231,12 +255,19 @@ static int fill_kernel_wqe(struct rxe_sq *sq, const struct ib_send_wr *wr)
 	int i;
 
 	/* The kernel's API has no work request for a FLUSH. */
-	if (!opcode_known(wr->opcode) || wr->opcode == IB_WR_FLUSH ||
-	    wr->num_sge < 0 || wr->num_sge > sq->max_sge)
+	if (!opcode_known(qp->ibqp.qp_type, wr->opcode) ||
+	    wr->opcode == IB_WR_FLUSH || wr->num_sge < 0 || wr->num_sge > sq->max_sge)
 		return -EINVAL;
 	switch (wr->opcode) {
 	case IB_WR_SEND:
 	case IB_WR_SEND_WITH_IMM:
+		if (!rxe_qp_is_ud(qp))
+			break;
+		if (!ud_wr(wr)->ah)
+			return -EINVAL;
+		in.ah_num = to_rxe_ah(ud_wr(wr)->ah)->entry->num;
+		in.remote_qpn = ud_wr(wr)->remote_qpn;
+		in.remote_qkey = ud_wr(wr)->remote_qkey;
 		break;
 	case IB_WR_ATOMIC_CMP_AND_SWP:
 	case IB_WR_ATOMIC_FETCH_AND_ADD:
@@ -249,7 +280,7 @@ static int fill_kernel_wqe(struct rxe_sq *sq, const struct ib_send_wr *wr)
 		in.remote_addr = rdma_wr(wr)->remote_addr;
 		in.rkey = rdma_wr(wr)->rkey;
 	}
-	fill_slot(wqe, wr->wr_id, &in);
+	fill_slot(qp, wqe, wr->wr_id, &in);
 	if (!(wr->send_flags & IB_SEND_INLINE))
 		return set_sges(wqe, wr->sg_list, wr->num_sge) ? -EINVAL : 0;
 
@@ -281,7 +312,7 @@ static int post_kernel(struct rxe_qp *qp, const struct ib_send_wr *wr,
 		if (sq->head - READ_ONCE(sq->tail) >= sq->max_wr)
 			err = -ENOMEM;
 		else
-			err = fill_kernel_wqe(sq, wr);
+			err = fill_kernel_wqe(qp, wr);
 		if (err) {
 			*bad_wr = wr;
 			break;

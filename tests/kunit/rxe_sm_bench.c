@@ -11,6 +11,7 @@ struct sm_conf sm_defaults(void)
 	return (struct sm_conf){
 		.pages = 16,
 		.va = SM_VA,
+		.type = IB_QPT_RC,
 		.mtu = IB_MTU_1024,
 		.sq_psn = 0x100,
 		.rq_psn = 0x200,
@@ -125,7 +126,7 @@ static void make_qp(struct sm *sm)
 {
 	struct rxe_qp *qp = kunit_kzalloc(sm->test, sizeof(*qp), GFP_KERNEL);
 	struct ib_qp_init_attr init = {
-		.qp_type = IB_QPT_RC,
+		.qp_type = sm->conf.type,
 		.send_cq = &sm->scq->ibcq,
 		.recv_cq = &sm->rcq->ibcq,
 		.sq_sig_type = sm->conf.sig_req ? IB_SIGNAL_REQ_WR :
@@ -142,7 +143,7 @@ static void make_qp(struct sm *sm)
 	KUNIT_ASSERT_NOT_NULL(sm->test, qp);
 	qp->ibqp.device = &sm->rxe->ib;
 	qp->ibqp.pd = &sm->pd->ibpd;
-	qp->ibqp.qp_type = IB_QPT_RC;
+	qp->ibqp.qp_type = sm->conf.type;
 	qp->ibqp.event_handler = on_qp_event;
 	qp->ibqp.qp_context = sm;
 	KUNIT_ASSERT_EQ(sm->test, rxe_create_qp(&qp->ibqp, &init, NULL), 0);
@@ -228,6 +229,7 @@ void sm_connect(struct sm *sm)
 		.qp_state = IB_QPS_INIT,
 		.port_num = 1,
 		.qp_access_flags = conf->qp_access,
+		.qkey = SM_QKEY,
 		.path_mtu = conf->mtu,
 		.dest_qp_num = SM_DEST_QPN,
 		.rq_psn = conf->rq_psn,
@@ -239,25 +241,29 @@ void sm_connect(struct sm *sm)
 		.rnr_retry = conf->rnr_retry,
 		.max_rd_atomic = conf->max_rd_atomic,
 	};
+	int to_rtr = IB_QP_STATE | IB_QP_PATH_MTU | IB_QP_DEST_QPN |
+		     IB_QP_RQ_PSN;
+	int to_rts = IB_QP_STATE | IB_QP_SQ_PSN;
 
+	if (conf->type == IB_QPT_UD)
+		to_rtr = IB_QP_STATE;
+	if (conf->type == IB_QPT_RC) {
+		to_rtr |= IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER;
+		to_rts |= IB_QP_TIMEOUT | IB_QP_RETRY_CNT | IB_QP_RNR_RETRY |
+			  IB_QP_MAX_QP_RD_ATOMIC;
+	}
 	KUNIT_ASSERT_EQ(sm->test,
 			sm_modify(sm, attr, IB_QP_STATE | IB_QP_PORT |
 					    IB_QP_PKEY_INDEX |
-					    IB_QP_ACCESS_FLAGS), 0);
+					    (conf->type == IB_QPT_UD ?
+					     IB_QP_QKEY : IB_QP_ACCESS_FLAGS)),
+			0);
 	attr.qp_state = IB_QPS_RTR;
-	KUNIT_ASSERT_EQ(sm->test,
-			sm_modify(sm, attr, IB_QP_STATE | IB_QP_PATH_MTU |
-					    IB_QP_DEST_QPN | IB_QP_RQ_PSN |
-					    IB_QP_MAX_DEST_RD_ATOMIC |
-					    IB_QP_MIN_RNR_TIMER), 0);
+	KUNIT_ASSERT_EQ(sm->test, sm_modify(sm, attr, to_rtr), 0);
 	if (conf->state == IB_QPS_RTR)
 		return;
 	attr.qp_state = IB_QPS_RTS;
-	KUNIT_ASSERT_EQ(sm->test,
-			sm_modify(sm, attr, IB_QP_STATE | IB_QP_SQ_PSN |
-					    IB_QP_TIMEOUT | IB_QP_RETRY_CNT |
-					    IB_QP_RNR_RETRY |
-					    IB_QP_MAX_QP_RD_ATOMIC), 0);
+	KUNIT_ASSERT_EQ(sm->test, sm_modify(sm, attr, to_rts), 0);
 }
 
 /* Softirqs run here; else their thread has them. */
@@ -357,11 +363,31 @@ static u32 packet_room(const struct rxe_pkt *pkt)
 	return RXE_MAX_HDR_LEN + ALIGN(pkt->len, 4) + RXE_ICRC_LEN;
 }
 
-void sm_rx_data(struct sm *sm, struct rxe_pkt pkt, const u8 *data)
+/* Behind an IPv4 header, as it would have come. */
+static struct sk_buff *packets_skb(struct sm *sm, u32 room)
 {
-	struct sk_buff *skb = alloc_skb(packet_room(&pkt), GFP_KERNEL);
+	const struct iphdr ip = {
+		.version = 4,
+		.ihl = 5,
+		.ttl = 63,
+		.protocol = IPPROTO_UDP,
+		.saddr = cpu_to_be32(0x0a000002),
+		.daddr = cpu_to_be32(0x0a000001),
+	};
+	struct sk_buff *skb = alloc_skb(sizeof(ip) + room, GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(sm->test, skb);
+	skb_reset_network_header(skb);
+	skb_put_data(skb, &ip, sizeof(ip));
+	skb_pull(skb, sizeof(ip));
+	skb->protocol = htons(ETH_P_IP);
+	return skb;
+}
+
+void sm_rx_data(struct sm *sm, struct rxe_pkt pkt, const u8 *data)
+{
+	struct sk_buff *skb = packets_skb(sm, packet_room(&pkt));
+
 	put_packet(sm, skb, pkt, data);
 	receive(sm, skb, skb->len);
 }
@@ -373,11 +399,10 @@ void sm_rx(struct sm *sm, struct rxe_pkt pkt)
 
 void sm_rx_train(struct sm *sm, const struct rxe_pkt *pkts, u32 num)
 {
-	struct sk_buff *skb = alloc_skb(num * packet_room(pkts), GFP_KERNEL);
+	struct sk_buff *skb = packets_skb(sm, num * packet_room(pkts));
 	u32 seg_len = 0;
 	u32 i;
 
-	KUNIT_ASSERT_NOT_NULL(sm->test, skb);
 	for (i = 0; i < num; i++) {
 		put_packet(sm, skb, pkts[i], NULL);
 		if (!i)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
- * A real RC queue pair on a bench: requests and answers are put in by hand,
+ * A real queue pair on a bench: requests and answers are put in by hand,
  * what it sends is caught where a route would take it, one record a packet.
  *
  * The seam is the route that a flow keeps: here it leads to the bench.  No
@@ -20,11 +20,13 @@
 /* Where the region begins as keys see it; not where a page would. */
 #define SM_VA 0x123456789003ull
 #define SM_DEST_QPN 0x345678
+#define SM_QKEY 0x11111111
 
 /* What a bench is made with. */
 struct sm_conf {
 	u32 pages;		/* size of the region */
 	u64 va;			/* and where it begins */
+	enum ib_qp_type type;	/* RC; UC or UD, without RC's attributes */
 	enum ib_mtu mtu;
 	u32 sq_psn;
 	u32 rq_psn;
