@@ -74,7 +74,11 @@ programs()
 			timed "$name: $tool -s 65536" run_perftest "$tool" -s 65536 -n 20
 		fi
 	done
-	! wants perftest || atomic_programs "$name"
+	if wants perftest; then
+		atomic_programs "$name"
+		connection_programs "$name"
+		datagram_programs "$name"
+	fi
 }
 
 cell()

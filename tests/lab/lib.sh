@@ -465,11 +465,13 @@ run_bytecheck()
 }
 server_options=()
 
+# run_pingpong [OPTION...], of $PINGPONG
 run_pingpong()
 {
+	local tool=${PINGPONG:-ibv_rc_pingpong}
 	next_port
-	both_ends 120 ibv_rc_pingpong -d "$b_dev" -g "$b_gid" -p "$port" -n 200 -c "$@" -- \
-		ibv_rc_pingpong -d "$a_dev" -g "$a_gid" -p "$port" -n 200 -c "$@" "$b_v4"
+	both_ends 120 "$tool" -d "$b_dev" -g "$b_gid" -p "$port" -n 200 -c "$@" -- \
+		"$tool" -d "$a_dev" -g "$a_gid" -p "$port" -n 200 -c "$@" "$b_v4"
 }
 
 # run_perftest TOOL [OPTION...]
@@ -489,6 +491,25 @@ atomic_programs()
 		for type in FETCH_AND_ADD CMP_AND_SWAP; do
 			timed "$1: $tool -A $type" run_perftest "$tool" -A "$type" -n 100
 		done
+	done
+}
+# datagram_programs NAME, connection_programs NAME: those of UD and of UC
+datagram_programs()
+{
+	local tool
+	PINGPONG=ibv_ud_pingpong timed "$1: ibv_ud_pingpong" run_pingpong -s 1024
+	PINGPONG=ibv_ud_pingpong timed "$1: ibv_ud_pingpong -e" run_pingpong -e -s 1
+	for tool in ib_send_{bw,lat}; do
+		timed "$1: $tool -c UD" run_perftest "$tool" -c UD -s 1024 -n 200
+	done
+}
+connection_programs()
+{
+	local tool
+	PINGPONG=ibv_uc_pingpong timed "$1: ibv_uc_pingpong" run_pingpong
+	PINGPONG=ibv_uc_pingpong timed "$1: ibv_uc_pingpong -e -s 65536" run_pingpong -e -s 65536
+	for tool in ib_{send,write}_{bw,lat}; do
+		timed "$1: $tool -c UC" run_perftest "$tool" -c UC -s 65536 -n 20
 	done
 }
 # perf_value TOOL BYTES: from the client's last output, MB/s or microseconds

@@ -112,8 +112,12 @@ traces()
 	duplicate:*)
 		[ "$(both duplicate_request)" -gt 0 ]
 		verdict $? "$name: duplicate_request $(both duplicate_request)"
-		[ "$(both completer_retry_err)" = 0 ]
-		verdict $? "$name: and nobody sends anything again for it ($(both completer_retry_err))"
+		# With several processors a queue's packets leave from any of them,
+		# and may overtake each other in veth.
+		if [ "$(nproc)" = 1 ]; then
+			[ "$(both completer_retry_err)" = 0 ]
+			verdict $? "$name: and nobody sends anything again for it ($(both completer_retry_err))"
+		fi
 		;;
 	corrupt:hop)
 		[ "$(both drop_icrc)" -gt 0 ]

@@ -8,9 +8,14 @@
 #      ^------'
 . "$(dirname "$0")/lib.sh"
 
-for topo in netns self; do
-	topology_up "$topo" 4200 && transfers_ready v4 || die "links of $topo"
-	atomic_programs "$topo"
+for where in netns:v4 netns:v6 self:v4; do
+	topology_up "${where%:*}" 4200 && transfers_ready "${where#*:}" || die "links of $where"
+	if [ "$where" != netns:v6 ]; then
+		atomic_programs "$where"
+	fi
+	timed "$where: bytecheck over UC" run_bytecheck "${where#*:}" --service uc --qps 4
+	connection_programs "$where"
+	datagram_programs "$where"
 	topology_down
 done
 finish

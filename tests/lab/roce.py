@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-"""RoCEv2 packets of the RC service, read and written.
+"""RoCEv2 packets of the RC, UC and UD services, read and written.
 
 Made from the InfiniBand specification (volume 1, chapter 9; annex A17 for the
 IP encapsulation and its ICRC) and not from the driver, so that the two can
@@ -14,7 +14,8 @@ import zlib
 PORT = 4791
 PSN_MASK = 0xffffff
 
-# Opcode (the upper three bits, 0, say RC): name and headers after the BTH.
+# Opcode of RC: name and headers after the BTH. The upper three bits say the service.
+RC, UC, UD = 0, 1, 3
 OPCODES = {
     0x00: ('SEND_FIRST', ()),
     0x01: ('SEND_MIDDLE', ()),
@@ -41,7 +42,11 @@ OPCODES = {
     0x17: ('SEND_ONLY_INVALIDATE', ('inv',)),
 }
 CODE = {name: code for code, (name, _) in OPCODES.items()}
-HEADER_SIZE = {'reth': 16, 'aeth': 4, 'imm': 4, 'inv': 4, 'atomic': 28, 'atomicack': 8}
+# UC has those that need no answer, UD those of one packet.
+OPCODES |= {UC << 5 | code: OPCODES[code] for code in range(0x0c)}
+OPCODES |= {UD << 5 | code: (OPCODES[code][0], ('deth',) + OPCODES[code][1])
+            for code in (0x04, 0x05)}
+HEADER_SIZE = {'deth': 8, 'reth': 16, 'aeth': 4, 'imm': 4, 'inv': 4, 'atomic': 28, 'atomicack': 8}
 NO_PAYLOAD = ('READ_REQUEST', 'ACKNOWLEDGE', 'ATOMIC_ACKNOWLEDGE', 'COMPARE_SWAP',
               'FETCH_ADD')
 
@@ -94,6 +99,10 @@ class Packet:
     @property
     def name(self):
         return OPCODES[self.opcode][0]
+
+    @property
+    def service(self):
+        return self.opcode >> 5
 
     @property
     def headers(self):

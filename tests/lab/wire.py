@@ -121,7 +121,8 @@ class Checker:
         except roce.Bad as why:
             self.fault(number, 'malformed', why)
             return
-        self.counts[self.side(p), p.name] += 1
+        service = {roce.RC: 'RC', roce.UC: 'UC', roce.UD: 'UD'}[p.service]
+        self.counts[self.side(p), f'{service} {p.name}'] += 1
         if p.icrc != p.computed:
             self.fault(number, 'ICRC', f'{p}: {p.icrc:#010x}, computed {p.computed:#010x}')
         if ip[0] >> 4 == 4:
@@ -153,8 +154,8 @@ class Checker:
             self.fault(number, 'reserved', f'{p}: resv8a {p.resv8a:#x} resv7 {p.resv7:#x}')
         if any(p.pad_bytes):
             self.fault(number, 'pad bytes', f'{p}: {p.pad_bytes.hex()}')
-        if p.ackreq and roce.is_response(p.name):
-            self.fault(number, 'AckReq', f'{p}: on a response')
+        if p.ackreq and (roce.is_response(p.name) or p.service != roce.RC):
+            self.fault(number, 'AckReq', f'{p}: where no answer is due')
         if p.solicited and (roce.is_response(p.name) or 'FIRST' in p.name or 'MIDDLE' in p.name):
             self.fault(number, 'solicited', p)
         if not 0xc000 <= p.sport:
@@ -164,7 +165,8 @@ class Checker:
 
     def order(self, number, p):
         """Lengths against the MTU, and each packet's place after the one before."""
-        if 'ACKNOWLEDGE' in p.name:
+        # A datagram's number is one of all that its sender sends to anybody.
+        if 'ACKNOWLEDGE' in p.name or p.service == roce.UD:
             return
         key = (p.src, p.qpn, roce.is_response(p.name))
         s = self.streams.setdefault(key, Stream())
@@ -275,7 +277,7 @@ def report_all(args, frames):
             ('pad bytes', 'our pads are zeros'),
             ('MigReq', 'B12 we send MigReq 1'),
             ('reserved', 'B11 we send reserved bits as 0'),
-            ('AckReq', 'we ask for no acknowledge of a response'),
+            ('AckReq', 'B13 we ask for no acknowledge of a response, nor of UC and UD'),
             ('solicited', 'we solicit events with the last packet of a message only'),
             ('source port', 'our UDP source port is a dynamic one and stays'),
             ('header version', 'the header version is 0'),
@@ -348,7 +350,8 @@ def self_test(args, frames):
             p = roce.parse(ip)
         except roce.Bad:
             continue
-        if p.src in args.ours and (p.payload or p.name in roce.NO_PAYLOAD):
+        if p.src in args.ours and p.service == roce.RC and \
+                (p.payload or p.name in roce.NO_PAYLOAD):
             places[p.name].append(index)
     for what, name, change, mend, kind in MUTATIONS:
         if not report(bool(places[name]), f'self-test: there is a {name} to change'):

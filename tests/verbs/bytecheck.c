@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Moves messages between two sides over RC and checks every byte, those around
+ * Moves messages between two sides over RC or UC and checks every byte, those around
  * the target included. Client and server derive the same list of messages from
  * the client's options; see batch.h.
  */
@@ -27,7 +27,7 @@
 /* What the client decides for both; it travels as it is. */
 struct config {
 	uint64_t magic, qps, mtu, quick, one_way, no_fence, largest, seed, rounds, timeout,
-		 retry_cnt;
+		 retry_cnt, uc;
 	char only[40];
 };
 
@@ -75,6 +75,9 @@ static void flush(struct plan *p)
 
 		if (!seen[m->from][m->qp])
 			m->flags &= ~MSG_SILENT;
+		/* Over UC only what is received tells that all before it has arrived. */
+		if (!seen[m->from][m->qp] && p->config->uc && m->op == OP_WRITE)
+			m->op = OP_WRITE_IMM;
 		seen[m->from][m->qp] = true;
 	}
 	b->serial++;
@@ -148,6 +151,12 @@ static void group_end(struct plan *p, const char *name)
 		       name, s->messages - p->messages_before, mine[1] + theirs[1]);
 }
 
+/* Those before it, of messages of any size, are possible. */
+static enum op sized_ops(const struct plan *p)
+{
+	return p->config->uc ? OP_READ : OP_SIZED;
+}
+
 static void group_sizes(struct plan *p, enum op op)
 {
 	static const unsigned int multiples[] = { 1, 2, 3, 4, 15, 16, 17, 31, 32, 33 };
@@ -174,7 +183,7 @@ static void group_sizes(struct plan *p, enum op op)
 /* Every pad, with every header: what one packet of a few words can be. */
 static void group_small(struct plan *p)
 {
-	for (unsigned int op = 0; op < OP_SIZED; op++)
+	for (unsigned int op = 0; op < sized_ops(p); op++)
 		for (unsigned int size = 0; size <= 67; size++)
 			emit_both(p, (struct message){ .op = op, .size = size });
 }
@@ -246,7 +255,7 @@ static void group_mixed(struct plan *p)
 	for (unsigned int i = 0; i < total; i++) {
 		uint64_t r = pattern_word(p->config->seed * 1000003, i);
 		struct message m = {
-			.op = r % (p->atomics ? OP_COUNT : OP_SIZED),
+			.op = r % (p->atomics ? OP_COUNT : sized_ops(p)),
 			.qp = (r >> 8) % p->config->qps,
 			.from = p->config->one_way ? 0 : (r >> 16) & 1,
 			.pieces = 1 + (r >> 20) % (((r >> 28) & 3) ? 3 : p->max_sges),
@@ -310,14 +319,14 @@ static void run_groups(struct plan *p)
 		group_small(p);
 		group_end(p, "small");
 	}
-	for (unsigned int op = 0; op < OP_SIZED; op++) {
+	for (unsigned int op = 0; op < sized_ops(p); op++) {
 		snprintf(name, sizeof(name), "sizes %s", op_name(op));
 		if (wanted(p, name)) {
 			group_sizes(p, op);
 			group_end(p, name);
 		}
 	}
-	for (unsigned int op = 0; op < OP_SIZED; op++) {
+	for (unsigned int op = 0; op < sized_ops(p); op++) {
 		snprintf(name, sizeof(name), "sges %s", op_name(op));
 		if (wanted(p, name)) {
 			group_sges(p, op);
@@ -332,7 +341,7 @@ static void run_groups(struct plan *p)
 		group_atomics(p);
 		group_end(p, "atomics");
 	}
-	if (wanted(p, "late receives")) {
+	if (!p->config->uc && wanted(p, "late receives")) {
 		group_late(p);
 		group_end(p, "late receives");
 	}
@@ -341,7 +350,7 @@ static void run_groups(struct plan *p)
 		group_mixed(p);
 		group_end(p, name);
 	}
-	for (unsigned int op = 0; op < OP_SIZED && p->config->largest; op++) {
+	for (unsigned int op = 0; op < sized_ops(p) && p->config->largest; op++) {
 		snprintf(name, sizeof(name), "largest %s", op_name(op));
 		if (wanted(p, name)) {
 			group_largest(p, op);
@@ -386,7 +395,7 @@ static void side_queues(struct side *s, const struct config *c, struct hello *mi
 	s->tune.timeout = c->timeout;
 	s->tune.retry_cnt = c->retry_cnt;
 	for (unsigned int q = 0; q < s->qps; q++) {
-		s->qp[q] = rig_qp(&s->rig, IBV_QPT_RC, s->cq, s->cq, &s->tune);
+		s->qp[q] = rig_qp(&s->rig, c->uc ? IBV_QPT_UC : IBV_QPT_RC, s->cq, s->cq, &s->tune);
 		if (!s->qp[q])
 			die("%s: ibv_create_qp %u: %s", s->name, q, strerror(errno));
 		mine->peer[q] = (struct peer){
@@ -425,7 +434,7 @@ static void side_connect(struct side *s, const struct config *c, struct plan *p)
 		s->tune.mtu = mtu_from_bytes(c->mtu);
 	s->tune.rd_atomic = lesser(lesser(mine.rd_atomic, theirs.rd_atomic), 16);
 	p->max_inline = lesser(mine.max_inline, theirs.max_inline);
-	p->atomics = mine.atomics && theirs.atomics;
+	p->atomics = mine.atomics && theirs.atomics && !c->uc;
 	p->max_sges = lesser(mine.sges, theirs.sges);
 
 	for (unsigned int q = 0; q < s->qps; q++) {
@@ -532,6 +541,7 @@ static const char usage[] =
 	"the client decides:\n"
 	"  -q, --qps N           queue pairs (1), at most 64\n"
 	"  -m, --mtu BYTES       path MTU (the port's)\n"
+	"      --service rc|uc   (rc)\n"
 	"      --quick           fewer sizes\n"
 	"      --one-way         only the client sends\n"
 	"      --no-fence        no message waits for the READs before it\n"
@@ -555,7 +565,7 @@ static uint64_t number(const char *text, uint64_t max)
 static void parse(int argc, char **argv)
 {
 	enum { SERVER = 256, CLIENT, LOOPBACK, LIMIT, PATIENCE, QUICK, ONE_WAY, NO_FENCE, LARGE,
-	       LARGEST, ROUNDS, SEED, TIMEOUT, RETRY, ONLY, HELP };
+	       LARGEST, ROUNDS, SEED, TIMEOUT, RETRY, ONLY, SERVICE, HELP };
 	static const struct option names[] = {
 		{ "server", 0, NULL, SERVER }, { "client", 1, NULL, CLIENT },
 		{ "loopback", 0, NULL, LOOPBACK }, { "dev", 1, NULL, 'd' },
@@ -567,7 +577,7 @@ static void parse(int argc, char **argv)
 		{ "big", 0, NULL, LARGE }, { "largest", 1, NULL, LARGEST }, { "rounds", 1, NULL, ROUNDS },
 		{ "seed", 1, NULL, SEED }, { "timeout", 1, NULL, TIMEOUT },
 		{ "retry-cnt", 1, NULL, RETRY }, { "only", 1, NULL, ONLY },
-		{ "help", 0, NULL, HELP }, { 0 },
+		{ "service", 1, NULL, SERVICE }, { "help", 0, NULL, HELP }, { 0 },
 	};
 	struct config *c = &opt.config;
 	bool dev2 = false, gid2 = false;
@@ -621,6 +631,11 @@ static void parse(int argc, char **argv)
 			break;
 		case ONE_WAY:
 			c->one_way = 1;
+			break;
+		case SERVICE:
+			c->uc = !strcmp(optarg, "uc");
+			if (!c->uc && strcmp(optarg, "rc"))
+				die("no service '%s'", optarg);
 			break;
 		case NO_FENCE:
 			c->no_fence = 1;

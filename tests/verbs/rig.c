@@ -167,8 +167,9 @@ int rig_to_init(struct ibv_qp *qp)
 		.port_num = 1,
 		.qp_access_flags = IBV_ACCESS_LOCAL_WRITE |
 				   IBV_ACCESS_REMOTE_WRITE |
-				   IBV_ACCESS_REMOTE_READ |
-				   IBV_ACCESS_REMOTE_ATOMIC,
+				   (qp->qp_type == IBV_QPT_RC ?
+				    IBV_ACCESS_REMOTE_READ |
+				    IBV_ACCESS_REMOTE_ATOMIC : 0),
 	};
 
 	return ibv_modify_qp(qp, &to, IBV_QP_STATE | IBV_QP_PKEY_INDEX |
@@ -195,7 +196,8 @@ int rig_to_rtr(struct rig *rig, struct ibv_qp *qp, const struct peer *to,
 	return ibv_modify_qp(qp, &attr,
 			     IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
 			     IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-			     IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
+			     (qp->qp_type == IBV_QPT_RC ?
+			      IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER : 0));
 }
 
 int rig_to_rts(struct ibv_qp *qp, uint32_t psn, const struct tuning *tune)
@@ -210,9 +212,10 @@ int rig_to_rts(struct ibv_qp *qp, uint32_t psn, const struct tuning *tune)
 	};
 
 	return ibv_modify_qp(qp, &attr,
-			     IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT |
-			     IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-			     IBV_QP_MAX_QP_RD_ATOMIC);
+			     IBV_QP_STATE | IBV_QP_SQ_PSN |
+			     (qp->qp_type == IBV_QPT_RC ?
+			      IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+			      IBV_QP_MAX_QP_RD_ATOMIC : 0));
 }
 
 int rig_to_error(struct ibv_qp *qp)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
  * What every program here needs of libibverbs: an open device with a usable
- * GID, RC queue pairs and their way through the states, waiting for a
+ * GID, RC and UC queue pairs and their way through the states, waiting for a
  * completion with a limit, and a TCP connection to agree over.
  */
 #ifndef SOFTROCE_TESTS_RIG_H
