@@ -18,6 +18,11 @@ static int uverbs_qp_destroy(struct ib_uobject *uobj, struct ib_udata *udata)
 	return ib_destroy_qp_user(uobj->object, udata);
 }
 
+static void uverbs_qp_abandon(struct ib_uobject *uobj)
+{
+	uverbs_qp_leave_groups(uverbs_to_uqp(uobj));
+}
+
 static void uverbs_qp_detach(struct ib_uobject *uobj,
 			     struct uverbs_events_told *told)
 {
@@ -31,6 +36,7 @@ const struct uverbs_object_type uverbs_qp_type = {
 	.id = UVERBS_OBJECT_QP,
 	.size = sizeof(struct ib_uqp_object),
 	.rank = UVERBS_RANK_QP,
+	.abandon = uverbs_qp_abandon,
 	.destroy = uverbs_qp_destroy,
 	.detach = uverbs_qp_detach,
 };
@@ -93,6 +99,8 @@ static int uverbs_create_qp(struct uverbs_cmd *cmd,
 	if (IS_ERR(uobj))
 		return PTR_ERR(uobj);
 	uqp = uverbs_to_uqp(uobj);
+	mutex_init(&uqp->groups_mutex);
+	INIT_LIST_HEAD(&uqp->groups);
 	uobj->user_handle = req->user_handle;
 	ret = uverbs_event_source_open(cmd, &uqp->async, async_fd);
 	if (ret)

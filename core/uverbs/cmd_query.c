@@ -13,10 +13,7 @@
 	 IB_UVERBS_DEVICE_MANAGED_FLOW_STEERING |                              \
 	 IB_UVERBS_DEVICE_AUTO_PATH_MIG)
 
-/*
- * Limits of memory windows, multicast groups and shared receive queues stay 0:
- * no command makes one.
- */
+/* Limits of memory windows and shared receive queues stay 0: no command makes one. */
 static void uverbs_fill_device(struct ib_uverbs_query_device_resp *resp,
 			       const struct ib_device *ibdev,
 			       const struct ib_device_attr *attr)
@@ -50,6 +47,10 @@ static void uverbs_fill_device(struct ib_uverbs_query_device_resp *resp,
 	resp->max_qp_rd_atom = attr->max_qp_rd_atom;
 	resp->max_qp_init_rd_atom = attr->max_qp_init_rd_atom;
 	resp->max_res_rd_atom = attr->max_res_rd_atom;
+
+	resp->max_mcast_grp = attr->max_mcast_grp;
+	resp->max_mcast_qp_attach = attr->max_mcast_qp_attach;
+	resp->max_total_mcast_qp_attach = attr->max_total_mcast_qp_attach;
 }
 
 int uverbs_w_query_device(struct uverbs_cmd *cmd)

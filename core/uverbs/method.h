@@ -127,6 +127,9 @@ int uverbs_m_mr_destroy(struct uverbs_cmd *cmd);
 int uverbs_m_query_mr(struct uverbs_cmd *cmd);
 int uverbs_w_create_ah(struct uverbs_cmd *cmd);
 int uverbs_w_destroy_ah(struct uverbs_cmd *cmd);
+int uverbs_w_attach_mcast(struct uverbs_cmd *cmd);
+int uverbs_w_detach_mcast(struct uverbs_cmd *cmd);
+void uverbs_qp_leave_groups(struct ib_uqp_object *uqp);
 int uverbs_m_ah_destroy(struct uverbs_cmd *cmd);
 void uverbs_ah_attr_from_user(struct ib_device *ibdev, struct rdma_ah_attr *to,
 			      const struct ib_uverbs_ah_attr *from);

@@ -87,6 +87,10 @@ static const struct uverbs_write_method uverbs_plain[] = {
 	[IB_USER_VERBS_CMD_DESTROY_QP] =
 		UVERBS_IO(uverbs_w_destroy_qp, ib_uverbs_destroy_qp,
 			  ib_uverbs_destroy_qp_resp),
+	[IB_USER_VERBS_CMD_ATTACH_MCAST] =
+		UVERBS_I(uverbs_w_attach_mcast, ib_uverbs_attach_mcast),
+	[IB_USER_VERBS_CMD_DETACH_MCAST] =
+		UVERBS_I(uverbs_w_detach_mcast, ib_uverbs_detach_mcast),
 	[IB_USER_VERBS_CMD_POST_SEND] = {
 		.handler = uverbs_w_post_send,
 		.req_size = sizeof(struct ib_uverbs_post_send),

@@ -197,6 +197,8 @@ void uverbs_objects_destroy_all(struct ib_uverbs_file *file)
 		xa_for_each(&file->objects, id, uobj) {
 			if (uobj->type->rank != rank)
 				continue;
+			if (uobj->type->abandon)
+				uobj->type->abandon(uobj);
 			/* By rank nothing of the program's uses it. */
 			if (WARN_ON_ONCE(uverbs_object_destroy_verbs(uobj,
 								     &told)))

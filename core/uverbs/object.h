@@ -64,9 +64,12 @@ struct ib_ucq_object {
 	struct uverbs_event_source async;
 };
 
+/* @groups: of multicast, with @groups_mutex: cmd_mcast.c */
 struct ib_uqp_object {
 	struct ib_uobject uobject;
 	struct uverbs_event_source async;
+	struct mutex groups_mutex;
+	struct list_head groups;
 };
 
 /* How many events of a destroyed object the program has read. */
@@ -80,6 +83,8 @@ struct uverbs_events_told {
  * @id: enum uverbs_default_objects
  * @size: of the structure that begins with struct ib_uobject
  * @rank: when it goes
+ * @abandon: the program has ended: gives up what keeps the object from being
+ *	destroyed; may be NULL
  * @destroy: destroys the verbs object; after an error it is as before
  * @detach: the verbs object is gone: lets go of event files; may be NULL
  */
@@ -87,6 +92,7 @@ struct uverbs_object_type {
 	u16 id;
 	u16 size;
 	enum uverbs_object_rank rank;
+	void (*abandon)(struct ib_uobject *uobj);
 	int (*destroy)(struct ib_uobject *uobj, struct ib_udata *udata);
 	void (*detach)(struct ib_uobject *uobj,
 		       struct uverbs_events_told *told);

@@ -59,6 +59,17 @@ static inline int rdma_ip2gid(struct sockaddr *addr, union ib_gid *gid)
 }
 
 /**
+ * rdma_is_multicast_addr - tell whether an address is that of a group
+ * @addr: IPv6 or IPv4-mapped
+ */
+static inline int rdma_is_multicast_addr(struct in6_addr *addr)
+{
+	return ipv6_addr_v4mapped(addr) ?
+		       ipv4_is_multicast(addr->s6_addr32[3]) :
+		       ipv6_addr_is_multicast(addr);
+}
+
+/**
  * rdma_gid_attr_network_type - which header a GID's packets carry
  * @attr: a GID table entry
  */

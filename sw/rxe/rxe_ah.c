@@ -18,14 +18,6 @@ static bool is_ipv4(const union ib_gid *gid)
 	return ipv6_addr_v4mapped((const struct in6_addr *)gid);
 }
 
-static bool is_multicast(const union ib_gid *gid)
-{
-	const struct in6_addr *addr = (const struct in6_addr *)gid;
-
-	return is_ipv4(gid) ? ipv4_is_multicast(addr->s6_addr32[3]) :
-			      ipv6_addr_is_multicast(addr);
-}
-
 static int check_attr(const struct rdma_ah_attr *attr)
 {
 	const struct ib_global_route *grh = rdma_ah_read_grh(attr);
@@ -38,7 +30,7 @@ static int check_attr(const struct rdma_ah_attr *attr)
 	if (rdma_is_zero_gid(&grh->dgid) ||
 	    is_ipv4(&grh->dgid) != is_ipv4(&grh->sgid_attr->gid))
 		return -EINVAL;
-	return is_multicast(&grh->dgid) ? -EOPNOTSUPP : 0;
+	return 0;
 }
 
 static int add_entry(struct rxe_ah_entry *entry, gfp_t gfp)

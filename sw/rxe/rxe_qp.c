@@ -26,6 +26,11 @@ void rxe_qp_table_exit(void)
 	xa_destroy(&qp_table);
 }
 
+struct rxe_qp *rxe_qp_tryget(struct rxe_qp_entry *entry)
+{
+	return refcount_inc_not_zero(&entry->ref) ? entry->qp : NULL;
+}
+
 struct rxe_qp *rxe_qp_get(u32 qpn)
 {
 	struct rxe_qp_entry *entry;
@@ -33,8 +38,8 @@ struct rxe_qp *rxe_qp_get(u32 qpn)
 
 	rcu_read_lock();
 	entry = xa_load(&qp_table, qpn);
-	if (entry && refcount_inc_not_zero(&entry->ref))
-		qp = entry->qp;
+	if (entry)
+		qp = rxe_qp_tryget(entry);
 	rcu_read_unlock();
 	return qp;
 }

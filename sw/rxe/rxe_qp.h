@@ -279,6 +279,8 @@ int rxe_qp_table_init(void);
 void rxe_qp_table_exit(void);
 /* A reference, or NULL; any context. */
 struct rxe_qp *rxe_qp_get(u32 qpn);
+/* The same from what holds an entry; RCU. */
+struct rxe_qp *rxe_qp_tryget(struct rxe_qp_entry *entry);
 void rxe_qp_put(struct rxe_qp *qp);
 /* One more, for who has one. */
 static inline void rxe_qp_hold(struct rxe_qp *qp)

@@ -15,9 +15,11 @@
 #include <linux/udp.h>
 #include <net/dst.h>
 #include <net/ipv6.h>
+#include <rdma/ib_addr.h>
 #include "rxe.h"
 #include "rxe_hdr.h"
 #include "rxe_icrc.h"
+#include "rxe_mcast.h"
 #include "rxe_net.h"
 #include "rxe_qp.h"
 
@@ -276,11 +278,28 @@ static bool check_qp(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 	return true;
 }
 
+/* Give @qp the packets at @off of @skb, which it consumes. */
+static void hand_over(struct rxe_qp *qp, struct sk_buff *skb, u32 off, u32 len,
+		      u32 seg_len)
+{
+	struct rxe_rx_cb *cb = rxe_rx_cb(skb);
+
+	/* It may wait: nothing of the way here may stay with it. */
+	skb_dst_drop(skb);
+	skb_ext_reset(skb);
+	nf_reset_ct(skb);
+	skb->dev = NULL;
+	cb->off = off;
+	cb->len = len;
+	cb->seg_len = seg_len;
+	rxe_run_rx(qp, skb);
+}
+
 /* Give the QP its run, if there is one: the skb itself, or a clone of it. */
 static void end_run(struct rxe_rx *rx, bool last)
 {
 	struct sk_buff *skb = rx->skb;
-	struct rxe_rx_cb *cb;
+	u32 len;
 
 	if (!rx->len) {
 		if (last)
@@ -295,17 +314,9 @@ static void end_run(struct rxe_rx *rx, bool last)
 			return;
 		}
 	}
-	/* It may wait: nothing of the way here may stay with it. */
-	skb_dst_drop(skb);
-	skb_ext_reset(skb);
-	nf_reset_ct(skb);
-	skb->dev = NULL;
-	cb = rxe_rx_cb(skb);
-	cb->off = rx->off;
-	cb->len = rx->len;
-	cb->seg_len = rx->seg_len;
+	len = rx->len;
 	rx->len = 0;
-	rxe_run_rx(rx->qp, skb);
+	hand_over(rx->qp, skb, rx->off, len, rx->seg_len);
 }
 
 static void change_qp(struct rxe_rx *rx, u32 qpn)
@@ -315,6 +326,53 @@ static void change_qp(struct rxe_rx *rx, u32 qpn)
 		rxe_qp_put(rx->qp);
 	rx->qp = find_qp(rx, qpn);
 	rx->qpn = qpn;
+}
+
+/* What a member of a group gets a copy of. */
+struct rxe_mcast {
+	const struct rxe_rx *rx;
+	const struct rxe_pkt *pkt;
+	u32 off;
+	u32 len;
+};
+
+static void take_copy(struct rxe_qp *qp, void *arg)
+{
+	const struct rxe_mcast *mcast = arg;
+	struct sk_buff *skb;
+
+	if (!check_qp(qp, mcast->pkt))
+		return;
+	skb = skb_clone(mcast->rx->skb, GFP_ATOMIC);
+	if (!skb) {
+		rxe_count(qp->rxe, RXE_CNT_DROP_QUEUE);
+		return;
+	}
+	hand_over(qp, skb, mcast->off, mcast->len, mcast->len);
+}
+
+/* A datagram to a group, of the link of the netdev that it came in on. */
+static void receive_multicast(struct rxe_rx *rx, const struct rxe_pkt *pkt,
+			      u32 off, u32 len, u32 seg)
+{
+	const union ib_gid *mgid = (const union ib_gid *)&rx->daddr;
+	struct rxe_mcast mcast = { rx, pkt, off, len };
+	struct rxe_dev *rxe;
+
+	rxe = rx->skb->dev ? rxe_net_find(rx->net, rx->skb->dev) : NULL;
+	if (!rxe || READ_ONCE(rxe->gone) ||
+	    !rdma_is_multicast_addr(&rx->daddr))
+		return;
+	if (!check_icrc(rx, off, len, seg)) {
+		rxe_count(rxe, RXE_CNT_DROP_ICRC);
+		return;
+	}
+	if (!rxe_mcast_for_each(rxe, mgid, take_copy, &mcast)) {
+		rxe_count(rxe, RXE_CNT_DROP_QP);
+		return;
+	}
+	rxe_count(rxe, RXE_CNT_RCVD_PKTS);
+	rxe_count_add(rxe, RXE_CNT_RCVD_BYTES, len);
 }
 
 /* The segment of @len bytes at @off: true when it lengthens the run. */
@@ -331,6 +389,10 @@ static bool check_segment(struct rxe_rx *rx, u32 off, u32 len, u32 seg)
 		return false;
 	if (!pkey_fits(pkt.pkey)) {
 		count_on_netdev(rx, RXE_CNT_DROP_PKEY);
+		return false;
+	}
+	if (pkt.qpn == RXE_MCAST_QPN) {
+		receive_multicast(rx, &pkt, off, len, seg);
 		return false;
 	}
 	if (pkt.qpn != rx->qpn)

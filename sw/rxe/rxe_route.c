@@ -107,6 +107,12 @@ void rxe_flow_release(struct rxe_flow *flow)
 	flow->sgid_attr = NULL;
 }
 
+static bool flow_is_multicast(const struct rxe_flow *flow)
+{
+	return flow->ipv4 ? ipv4_is_multicast(flow->daddr.s6_addr32[3]) :
+			    ipv6_addr_is_multicast(&flow->daddr);
+}
+
 static struct rtable *lookup4(const struct rxe_flow *flow, int oif)
 {
 	struct flowi4 fl4 = {
@@ -142,7 +148,7 @@ static bool on_subnet_of(const struct net_device *dev, __be32 daddr)
  * keep packets for this host from going over lo, and a destination that is not
  * behind it would be taken for a neighbour there.
  */
-static struct dst_entry *route4(const struct rxe_flow *flow)
+static struct dst_entry *unicast4(const struct rxe_flow *flow)
 {
 	const __be32 daddr = flow->daddr.s6_addr32[3];
 	struct net_device *dev;
@@ -178,6 +184,17 @@ static struct dst_entry *route4(const struct rxe_flow *flow)
 	return &rt->dst;
 }
 
+/* A group is on the interface of the source address, or nowhere. */
+static struct dst_entry *route4(const struct rxe_flow *flow)
+{
+	struct rtable *rt;
+
+	if (!flow_is_multicast(flow))
+		return unicast4(flow);
+	rt = lookup4(flow, flow->oif);
+	return IS_ERR(rt) ? ERR_CAST(rt) : &rt->dst;
+}
+
 #if IS_ENABLED(CONFIG_IPV6)
 /* With a source address the interface is a preference, or the scope. */
 static struct dst_entry *route6(const struct rxe_flow *flow)
@@ -193,7 +210,7 @@ static struct dst_entry *route6(const struct rxe_flow *flow)
 		.fl6_dport = htons(ROCE_V2_UDP_DPORT),
 	};
 
-	if (!ipv6_mod_enabled() || ipv6_addr_is_multicast(&flow->daddr))
+	if (!ipv6_mod_enabled())
 		return ERR_PTR(-EHOSTUNREACH);
 	return ip6_dst_lookup_flow(flow->rxe->net, NULL, &fl6, NULL);
 }
@@ -251,7 +268,8 @@ static struct dst_entry *flow_dst(struct rxe_flow *flow)
 		rxe_flow_reset_route(flow);
 		return NULL;
 	}
-	if (dst && dst_check(dst, flow->dst_cookie))
+	/* That this host has become a member makes no route invalid. */
+	if (dst && dst_check(dst, flow->dst_cookie) && !flow_is_multicast(flow))
 		return dst;
 	rxe_flow_reset_route(flow);
 	dst = flow->ipv4 ? route4(flow) : route6(flow);

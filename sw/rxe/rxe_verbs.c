@@ -7,6 +7,7 @@
 #include <linux/module.h>
 #include "rxe_ah.h"
 #include "rxe_cq.h"
+#include "rxe_mcast.h"
 #include "rxe_mr.h"
 #include "rxe_qp.h"
 #include "rxe_ring.h"
@@ -47,6 +48,10 @@ static int rxe_query_device(struct ib_device *ib, struct ib_device_attr *attr,
 		.max_mr = RXE_MAX_MR,
 		.max_pd = RXE_MAX_PD,
 		.max_ah = RXE_MAX_AH,
+		.max_mcast_grp = RXE_MAX_MCAST_GRP,
+		.max_mcast_qp_attach = RXE_MAX_MCAST_QP_ATTACH,
+		.max_total_mcast_qp_attach =
+			RXE_MAX_MCAST_GRP * RXE_MAX_MCAST_QP_ATTACH,
 		.max_qp_rd_atom = RXE_MAX_RD_ATOMIC,
 		.max_qp_init_rd_atom = RXE_MAX_RD_ATOMIC,
 		.max_res_rd_atom = RXE_MAX_RD_ATOMIC * RXE_MAX_QP,
@@ -202,6 +207,8 @@ const struct ib_device_ops rxe_dev_ops = {
 	.create_user_ah = rxe_create_ah,
 	.query_ah = rxe_query_ah,
 	.destroy_ah = rxe_destroy_ah,
+	.attach_mcast = rxe_attach_mcast,
+	.detach_mcast = rxe_detach_mcast,
 	.get_dma_mr = rxe_get_dma_mr,
 	.reg_user_mr = rxe_reg_user_mr,
 	.dereg_mr = rxe_dereg_mr,
