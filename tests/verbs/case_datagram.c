@@ -290,11 +290,100 @@ static void ud_foreign_handles(const struct setting *set)
 	datagrams_close(&d);
 }
 
+static union ibv_gid group_of(const union ibv_gid *own)
+{
+	union ibv_gid gid = { .raw = { [10] = 0xff, [11] = 0xff, [12] = 239, 10, 20, 30 } };
+
+	if (own->raw[0] || own->raw[10] != 0xff)
+		gid = (union ibv_gid){ .raw = { 0xff, 0x15, [14] = 0x12, 0x34 } };
+	return gid;
+}
+
+/* How many receives complete, of those posted to both queue pairs. */
+static int group_receives(struct datagrams *d, struct ibv_ah *group)
+{
+	struct ibv_qp *to = d->to;
+	struct ibv_sge sge = { (uintptr_t)d->buf, 64, d->mr->lkey };
+	struct ibv_send_wr wr = {
+		.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND,
+		.send_flags = IBV_SEND_SIGNALED,
+		.wr.ud = { .ah = group, .remote_qpn = 0xffffff, .remote_qkey = QKEY },
+	}, *bad;
+	struct ibv_wc wc;
+	int n = 0;
+
+	if (ibv_post_send(d->from, &wr, &bad) || rig_wait(d->scq, &wc, 3000) != 1 || wc.status)
+		return -1;
+	while (rig_wait(d->rcq, &wc, n < 2 ? 500 : 100) == 1 && !wc.status) {
+		n++;
+		/* What was taken is posted again. */
+		d->to = wc.qp_num == d->from->qp_num ? d->from : to;
+		datagram_recv(d, 1, 4096);
+		d->to = to;
+	}
+	return n;
+}
+
+static void ud_groups(const struct setting *set)
+{
+	struct ibv_qp *to, *rc = NULL;
+	struct tuning tune = tuning_default;
+	union ibv_gid gid, own;
+	struct datagrams d;
+	struct ibv_ah *group;
+	int none, one, both, twice, busy, left, again, wrong;
+
+	datagrams_open(set, &d);
+	gid = group_of(&d.rig.gid);
+	own = d.rig.gid;
+	group = address(&d.rig, d.rig.pd, &gid);
+	if (!group)
+		die("a handle for a group: %s", strerror(errno));
+	to = d.to;
+	datagram_recv(&d, 1, 4096);
+	d.to = d.from;
+	datagram_recv(&d, 1, 4096);
+	d.to = to;
+
+	none = group_receives(&d, group);
+	twice = ibv_attach_mcast(d.to, &gid, 0);
+	if (twice) {
+		report(false, "ibv_attach_mcast: %s", strerror(twice));
+		goto out;
+	}
+	one = group_receives(&d, group);
+	twice = ibv_attach_mcast(d.to, &gid, 0);
+	both = ibv_attach_mcast(d.from, &gid, 0) ?: group_receives(&d, group);
+	report(none == 0 && one == 1 && both == 2 && !twice,
+	       "UD groups: without members %d receive, one: %d, two: %d; attached twice: %d", none,
+	       one, both, twice);
+	busy = ibv_destroy_qp(d.to);
+	report(busy == EBUSY, "B34 a queue pair in a group is busy: %s", strerror(busy));
+	left = ibv_detach_mcast(d.to, &gid, 0) ?: group_receives(&d, group);
+	again = ibv_detach_mcast(d.to, &gid, 0);
+	report(left == 1 && again == EINVAL, "UD groups: one has left, %d receive; leaving twice: %s",
+	       left, strerror(again));
+	ibv_detach_mcast(d.from, &gid, 0);
+	report(group_receives(&d, group) == 0, "UD groups: all have left, nobody receives");
+
+	rc = rig_qp(&d.rig, IBV_QPT_RC, d.scq, d.rcq, &tune);
+	wrong = rc ? ibv_attach_mcast(rc, &gid, 0) : -1;
+	report(wrong == EINVAL, "no RC queue pair is in a group: %s", strerror(wrong));
+	wrong = ibv_attach_mcast(d.to, &own, 0);
+	report(wrong == EINVAL, "nobody's address is no group: %s", strerror(wrong));
+out:
+	if (rc)
+		ibv_destroy_qp(rc);
+	ibv_destroy_ah(group);
+	datagrams_close(&d);
+}
+
 const struct test_case datagram_cases[] = {
 	{ "UD", "datagrams and what comes with them", ud_messages },
 	{ "B09", "a datagram longer than the receive", b09_too_long },
 	{ "QKEY", "Q_Keys", ud_qkeys },
 	{ "SQE", "errors of the send queue", ud_sqe },
 	{ "AH", "address handles of others", ud_foreign_handles },
+	{ "MCAST", "multicast groups", ud_groups },
 	{ 0 },
 };
