@@ -35,6 +35,8 @@ struct ib_cq *rdma_create_user_cq(struct ib_ucontext *uctx,
 				  void *cq_context,
 				  struct ib_ucq_object *uobj,
 				  struct uverbs_attr_bundle *attrs);
+int rdma_modify_user_srq(struct ib_srq *srq, struct ib_srq_attr *attr,
+			 enum ib_srq_attr_mask mask, struct ib_udata *udata);
 int rdma_resize_user_cq(struct ib_cq *cq, int cqe, struct ib_udata *udata);
 
 /*

@@ -63,7 +63,10 @@ static int uverbs_qp_parts(struct uverbs_cmd *cmd,
 		return PTR_ERR(attr->send_cq);
 	attr->recv_cq = uverbs_object_use(cmd, &uverbs_cq_type,
 					  req->recv_cq_handle);
-	return PTR_ERR_OR_ZERO(attr->recv_cq);
+	if (IS_ERR(attr->recv_cq) || !req->is_srq)
+		return PTR_ERR_OR_ZERO(attr->recv_cq);
+	attr->srq = uverbs_object_use(cmd, &uverbs_srq_type, req->srq_handle);
+	return PTR_ERR_OR_ZERO(attr->srq);
 }
 
 static int uverbs_create_qp(struct uverbs_cmd *cmd,
@@ -88,8 +91,8 @@ static int uverbs_create_qp(struct uverbs_cmd *cmd,
 	struct ib_qp *qp;
 	int ret;
 
-	/* No shared receive queues, no indirection tables, no special QPs. */
-	if (req->is_srq || req->comp_mask || req->create_flags ||
+	/* No indirection tables, no special QPs. */
+	if (req->comp_mask || req->create_flags ||
 	    req->source_qpn)
 		return -EOPNOTSUPP;
 	ret = uverbs_qp_parts(cmd, req, &pd, &attr);
@@ -185,8 +188,10 @@ int uverbs_m_qp_create(struct uverbs_cmd *cmd)
 
 	if (type > U8_MAX)
 		return -EINVAL;
-	if (uverbs_attr_given(cmd, UVERBS_ATTR_CREATE_QP_SRQ_HANDLE) ||
-	    uverbs_attr_given(cmd, UVERBS_ATTR_CREATE_QP_XRCD_HANDLE) ||
+	req.is_srq = uverbs_attr_given(cmd, UVERBS_ATTR_CREATE_QP_SRQ_HANDLE);
+	req.srq_handle =
+		uverbs_attr_handle(cmd, UVERBS_ATTR_CREATE_QP_SRQ_HANDLE);
+	if (uverbs_attr_given(cmd, UVERBS_ATTR_CREATE_QP_XRCD_HANDLE) ||
 	    uverbs_attr_given(cmd, UVERBS_ATTR_CREATE_QP_IND_TABLE_HANDLE))
 		return -EOPNOTSUPP;
 	ret = uverbs_attr_flags(cmd, UVERBS_ATTR_CREATE_QP_FLAGS,

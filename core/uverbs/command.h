@@ -27,7 +27,7 @@
 #define UVERBS_REQ_MAX sizeof(struct ib_uverbs_ex_modify_qp)
 #define UVERBS_RESP_MAX sizeof(struct ib_uverbs_ex_query_device_resp)
 /* A QP uses a PD and two CQs. */
-#define UVERBS_MAX_USED 3
+#define UVERBS_MAX_USED 4
 /* The most of any method, and the driver's two. */
 #define UVERBS_MAX_ATTRS 17
 #define UVERBS_SLOT_UHW_IN (UVERBS_MAX_ATTRS - 2)

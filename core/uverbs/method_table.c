@@ -87,6 +87,23 @@ static const struct uverbs_write_method uverbs_plain[] = {
 	[IB_USER_VERBS_CMD_DESTROY_QP] =
 		UVERBS_IO(uverbs_w_destroy_qp, ib_uverbs_destroy_qp,
 			  ib_uverbs_destroy_qp_resp),
+	[IB_USER_VERBS_CMD_CREATE_SRQ] =
+		UVERBS_DRIVER_IO(uverbs_w_create_srq, ib_uverbs_create_srq,
+				 ib_uverbs_create_srq_resp),
+	[IB_USER_VERBS_CMD_CREATE_XSRQ] =
+		UVERBS_DRIVER_IO(uverbs_w_create_xsrq, ib_uverbs_create_xsrq,
+				 ib_uverbs_create_srq_resp),
+	[IB_USER_VERBS_CMD_MODIFY_SRQ] = {
+		.handler = uverbs_w_modify_srq,
+		.req_size = sizeof(struct ib_uverbs_modify_srq),
+		.has_udata = true,
+	},
+	[IB_USER_VERBS_CMD_QUERY_SRQ] =
+		UVERBS_IO(uverbs_w_query_srq, ib_uverbs_query_srq,
+			  ib_uverbs_query_srq_resp),
+	[IB_USER_VERBS_CMD_DESTROY_SRQ] =
+		UVERBS_IO(uverbs_w_destroy_srq, ib_uverbs_destroy_srq,
+			  ib_uverbs_destroy_srq_resp),
 	[IB_USER_VERBS_CMD_ATTACH_MCAST] =
 		UVERBS_I(uverbs_w_attach_mcast, ib_uverbs_attach_mcast),
 	[IB_USER_VERBS_CMD_DETACH_MCAST] =
@@ -460,6 +477,54 @@ static const struct uverbs_ioctl_method uverbs_qp_methods[] = {
 	},
 };
 
+static const struct uverbs_attr_spec uverbs_srq_create_attrs[] = {
+	[UVERBS_ATTR_CREATE_SRQ_HANDLE] = { .kind = UVERBS_ATTR_NEW_HANDLE,
+					    UVERBS_REQUIRED },
+	[UVERBS_ATTR_CREATE_SRQ_PD_HANDLE] = { .kind = UVERBS_ATTR_HANDLE,
+					       UVERBS_REQUIRED },
+	[UVERBS_ATTR_CREATE_SRQ_XRCD_HANDLE] = { .kind = UVERBS_ATTR_HANDLE },
+	[UVERBS_ATTR_CREATE_SRQ_CQ_HANDLE] = { .kind = UVERBS_ATTR_HANDLE },
+	[UVERBS_ATTR_CREATE_SRQ_USER_HANDLE] = { UVERBS_U64_IN,
+						 UVERBS_REQUIRED },
+	[UVERBS_ATTR_CREATE_SRQ_MAX_WR] = { UVERBS_U32_IN, UVERBS_REQUIRED },
+	[UVERBS_ATTR_CREATE_SRQ_MAX_SGE] = { UVERBS_U32_IN, UVERBS_REQUIRED },
+	[UVERBS_ATTR_CREATE_SRQ_LIMIT] = { UVERBS_U32_IN, UVERBS_REQUIRED },
+	[UVERBS_ATTR_CREATE_SRQ_MAX_NUM_TAGS] = { UVERBS_U32_IN },
+	[UVERBS_ATTR_CREATE_SRQ_TYPE] = { UVERBS_CONST_IN, UVERBS_REQUIRED },
+	[UVERBS_ATTR_CREATE_SRQ_EVENT_FD] = { .kind = UVERBS_ATTR_FD },
+	[UVERBS_ATTR_CREATE_SRQ_RESP_MAX_WR] = { UVERBS_U32_OUT,
+						 UVERBS_REQUIRED },
+	[UVERBS_ATTR_CREATE_SRQ_RESP_MAX_SGE] = { UVERBS_U32_OUT,
+						  UVERBS_REQUIRED },
+	[UVERBS_ATTR_CREATE_SRQ_RESP_SRQ_NUM] = { UVERBS_U32_OUT },
+};
+
+static_assert(ARRAY_SIZE(uverbs_srq_create_attrs) <= UVERBS_SLOT_UHW_IN);
+
+static const struct uverbs_attr_spec uverbs_srq_destroy_attrs[] = {
+	[UVERBS_ATTR_DESTROY_SRQ_HANDLE] = { .kind = UVERBS_ATTR_HANDLE,
+					     UVERBS_REQUIRED },
+	[UVERBS_ATTR_DESTROY_SRQ_RESP] = {
+		.kind = UVERBS_ATTR_OUT, UVERBS_REQUIRED,
+		.min = sizeof(struct ib_uverbs_destroy_srq_resp),
+		.max = sizeof(struct ib_uverbs_destroy_srq_resp),
+	},
+};
+
+static const struct uverbs_ioctl_method uverbs_srq_methods[] = {
+	[UVERBS_METHOD_SRQ_CREATE] = {
+		.handler = uverbs_m_srq_create,
+		.specs = uverbs_srq_create_attrs,
+		.num_specs = ARRAY_SIZE(uverbs_srq_create_attrs),
+		.has_udata = true,
+	},
+	[UVERBS_METHOD_SRQ_DESTROY] = {
+		.handler = uverbs_m_srq_destroy,
+		.specs = uverbs_srq_destroy_attrs,
+		.num_specs = ARRAY_SIZE(uverbs_srq_destroy_attrs),
+	},
+};
+
 static const struct {
 	const struct uverbs_ioctl_method *methods;
 	u16 num;
@@ -469,6 +534,8 @@ static const struct {
 	[UVERBS_OBJECT_PD] = { uverbs_pd_methods, ARRAY_SIZE(uverbs_pd_methods) },
 	[UVERBS_OBJECT_CQ] = { uverbs_cq_methods, ARRAY_SIZE(uverbs_cq_methods) },
 	[UVERBS_OBJECT_QP] = { uverbs_qp_methods, ARRAY_SIZE(uverbs_qp_methods) },
+	[UVERBS_OBJECT_SRQ] = { uverbs_srq_methods,
+				ARRAY_SIZE(uverbs_srq_methods) },
 	[UVERBS_OBJECT_AH] = { uverbs_ah_methods, ARRAY_SIZE(uverbs_ah_methods) },
 	[UVERBS_OBJECT_MR] = { uverbs_mr_methods, ARRAY_SIZE(uverbs_mr_methods) },
 	[UVERBS_OBJECT_ASYNC_EVENT] = { uverbs_async_methods,

@@ -27,6 +27,7 @@ struct uverbs_object_type;
 enum uverbs_object_rank {
 	UVERBS_RANK_AH,
 	UVERBS_RANK_QP,
+	UVERBS_RANK_SRQ,
 	UVERBS_RANK_CQ,
 	UVERBS_RANK_MR,
 	UVERBS_RANK_PD,
@@ -72,6 +73,11 @@ struct ib_uqp_object {
 	struct list_head groups;
 };
 
+struct ib_usrq_object {
+	struct ib_uobject uobject;
+	struct uverbs_event_source async;
+};
+
 /* How many events of a destroyed object the program has read. */
 struct uverbs_events_told {
 	u32 comp;
@@ -103,6 +109,7 @@ extern const struct uverbs_object_type uverbs_mr_type;
 extern const struct uverbs_object_type uverbs_cq_type;
 extern const struct uverbs_object_type uverbs_qp_type;
 extern const struct uverbs_object_type uverbs_ah_type;
+extern const struct uverbs_object_type uverbs_srq_type;
 
 struct ib_uobject *uverbs_object_share(struct ib_uverbs_file *file,
 				       const struct uverbs_object_type *type,

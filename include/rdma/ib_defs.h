@@ -790,6 +790,23 @@ enum ib_mr_type {
 	IB_MR_TYPE_INTEGRITY,
 };
 
+enum ib_srq_attr_mask {
+	IB_SRQ_MAX_WR = 1 << 0,
+	IB_SRQ_LIMIT = 1 << 1,
+};
+
+/**
+ * struct ib_srq_attr - a shared receive queue
+ * @max_wr: work requests
+ * @max_sge: entries of each one's list
+ * @srq_limit: with fewer than this its owner is told, once; 0: never
+ */
+struct ib_srq_attr {
+	u32 max_wr;
+	u32 max_sge;
+	u32 srq_limit;
+};
+
 enum ib_srq_type {
 	IB_SRQT_BASIC = IB_UVERBS_SRQT_BASIC,
 	IB_SRQT_XRC = IB_UVERBS_SRQT_XRC,

@@ -39,6 +39,8 @@ enum rxe_limits {
 	RXE_MAX_PD = 1 << 20,
 	RXE_MAX_MR = (1 << 19) - 1,
 	RXE_MAX_AH = 1 << 15,
+	RXE_MAX_SRQ = 1 << 19,
+	RXE_MAX_SRQ_WR = 1 << 16,
 	RXE_MAX_MCAST_GRP = 1 << 13,
 	RXE_MAX_MCAST_QP_ATTACH = 56,
 	RXE_MAX_UCONTEXT = 1 << 16,
@@ -84,6 +86,7 @@ struct rxe_dev {
 	atomic_t num_mr;
 	atomic_t num_ah;
 	atomic_t num_mcast_grp;
+	atomic_t num_srq;
 };
 
 struct rxe_ucontext {

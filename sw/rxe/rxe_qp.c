@@ -7,6 +7,7 @@
  */
 #include <linux/random.h>
 #include "rxe_qp.h"
+#include "rxe_srq.h"
 
 #define QPN_MIN 16
 #define QPN_LIMIT XA_LIMIT(QPN_MIN, QPN_MIN + RXE_MAX_QP - 1)
@@ -140,10 +141,9 @@ static int check_init(struct ib_qp *ibqp, const struct ib_qp_init_attr *init,
 				      init->qp_type);
 		return -EOPNOTSUPP;
 	}
-	if (init->srq || init->create_flags || init->rwq_ind_tbl ||
-	    init->xrcd) {
+	if (init->create_flags || init->rwq_ind_tbl || init->xrcd) {
 		ibdev_dbg_ratelimited(ibqp->device,
-				      "QPs with SRQ, XRCD, indirection table or creation flags are not supported\n");
+				      "QPs with XRCD, indirection table or creation flags are not supported\n");
 		return -EOPNOTSUPP;
 	}
 	if (!init->send_cq || !init->recv_cq)
@@ -153,18 +153,10 @@ static int check_init(struct ib_qp *ibqp, const struct ib_qp_init_attr *init,
 	return check_cap(&init->cap);
 }
 
-static int init_rq(struct rxe_rq *rq, const struct ib_qp_cap *cap)
+static void free_rq(struct rxe_qp *qp)
 {
-	u32 elem_size = sizeof(struct rxe_recv_wqe) +
-			cap->max_recv_sge * sizeof(struct rxe_sge);
-
-	spin_lock_init(&rq->lock);
-	rq->ring = rxe_ring_alloc(cap->max_recv_wr, elem_size);
-	if (!rq->ring)
-		return -ENOMEM;
-	rq->max_sge = cap->max_recv_sge;
-	rq->max_wr = min_t(u32, rxe_ring_capacity(rq->ring), RXE_MAX_QP_WR);
-	return 0;
+	if (qp->rq.ring)
+		rxe_ring_put(qp->rq.ring);
 }
 
 static int offer_rings(struct rxe_qp *qp, struct ib_udata *udata)
@@ -172,12 +164,13 @@ static int offer_rings(struct rxe_qp *qp, struct ib_udata *udata)
 	struct rxe_create_qp_resp __user *resp = udata->outbuf;
 	int ret;
 
+	ret = rxe_ring_offer(qp->sq.ring, udata, &resp->sq_mi);
+	/* There is none of a queue pair on an SRQ: no size. */
+	if (ret || qp->srq)
+		return ret;
 	ret = rxe_ring_offer(qp->rq.ring, udata, &resp->rq_mi);
 	if (ret)
-		return ret;
-	ret = rxe_ring_offer(qp->sq.ring, udata, &resp->sq_mi);
-	if (ret)
-		rxe_ring_withdraw(qp->rq.ring);
+		rxe_ring_withdraw(qp->sq.ring);
 	return ret;
 }
 
@@ -206,6 +199,7 @@ int rxe_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	qp->pd = to_rxe_pd(ibqp->pd);
 	qp->scq = to_rxe_cq(init->send_cq);
 	qp->rcq = to_rxe_cq(init->recv_cq);
+	qp->srq = init->srq ? to_rxe_srq(init->srq) : NULL;
 	qp->is_user = !!udata;
 	qp->sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
 	qp->state = IB_QPS_RESET;
@@ -217,9 +211,12 @@ int rxe_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	if (ret)
 		return ret;
 	ibqp->qp_num = qp->qpn;
-	ret = init_rq(&qp->rq, &init->cap);
-	if (ret)
-		goto free_entry;
+	if (!qp->srq) {
+		ret = rxe_rq_init(&qp->rq, init->cap.max_recv_wr,
+				  init->cap.max_recv_sge, RXE_MAX_QP_WR);
+		if (ret)
+			goto free_entry;
+	}
 	ret = rxe_sq_init(qp, &init->cap);
 	if (ret)
 		goto free_rq;
@@ -238,7 +235,7 @@ stop_runner:
 	rxe_run_stop(qp);
 	rxe_sq_free(qp);
 free_rq:
-	rxe_ring_put(qp->rq.ring);
+	free_rq(qp);
 free_entry:
 	free_entry(qp);
 	return ret;
@@ -260,7 +257,7 @@ int rxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	rxe_ring_withdraw(qp->sq.ring);
 	rxe_ring_withdraw(qp->rq.ring);
 	rxe_sq_free(qp);
-	rxe_ring_put(qp->rq.ring);
+	free_rq(qp);
 	kfree_rcu(qp->entry, rcu);
 	return 0;
 }

@@ -174,6 +174,7 @@ struct rxe_resp {
 	u8 again;		/* how often the job at @again_psn was asked for */
 	u32 again_psn;
 	bool comm_est;		/* the event has been given */
+	bool last_told;		/* SRQ: that of the last WQE as well */
 	/* What goes out when the READs before it are answered. */
 	bool reply_due;
 	u8 reply;		/* AETH syndrome */
@@ -210,12 +211,15 @@ struct rxe_qp_entry {
 	struct rcu_head rcu;
 };
 
+struct rxe_srq;
+
 struct rxe_qp {
 	struct ib_qp ibqp;
 	struct rxe_dev *rxe;
 	struct rxe_pd *pd;
 	struct rxe_cq *scq;
 	struct rxe_cq *rcq;
+	struct rxe_srq *srq;	/* or NULL: @rq */
 	u32 qpn;
 	bool is_user;
 	bool sig_all;

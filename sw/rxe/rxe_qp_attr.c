@@ -136,7 +136,8 @@ static void discard_recvs(struct rxe_qp *qp)
 {
 	struct rxe_ring *ring = qp->rq.ring;
 
-	rxe_ring_set_consumer(ring, rxe_ring_producer(ring));
+	if (ring)
+		rxe_ring_set_consumer(ring, rxe_ring_producer(ring));
 }
 
 static void reset(struct rxe_qp *qp)

@@ -16,6 +16,7 @@
 #include "rxe_qp.h"
 #include "rxe_req.h"
 #include "rxe_resp.h"
+#include "rxe_srq.h"
 #include "rxe_train.h"
 
 /* Which operation is open: its FIRST has come and its LAST has not. */
@@ -29,8 +30,11 @@ enum rxe_in_msg {
 
 u8 rxe_resp_credits(const struct rxe_qp *qp)
 {
+	/* Others may take what an SRQ has (IBTA vol. 1, 9.7.7.2). */
+	if (qp->srq)
+		return RXE_AETH_ACK | RXE_AETH_CREDIT_UNLIMITED;
 	/* The message under way has its receive already. */
-	return RXE_AETH_ACK | rxe_credits_encode(rxe_rq_posted(qp) +
+	return RXE_AETH_ACK | rxe_credits_encode(rxe_rq_count(&qp->rq) +
 						 qp->resp.wqe_held);
 }
 
@@ -213,6 +217,12 @@ void rxe_resp_end(struct rxe_qp *qp)
 
 /* ---- SEND ---- */
 
+/* Whose regions a receive names. */
+static struct rxe_pd *recv_pd(const struct rxe_qp *qp)
+{
+	return qp->srq ? qp->srq->pd : qp->pd;
+}
+
 static void do_send(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 {
 	struct rxe_resp *resp = &qp->resp;
@@ -232,7 +242,7 @@ static void do_send(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 		return;
 	}
 	if (!resp->cursor_live) {
-		rxe_cursor_init(&resp->cursor, qp->pd, resp->wqe.sge,
+		rxe_cursor_init(&resp->cursor, recv_pd(qp), resp->wqe.sge,
 				resp->wqe.num_sge, IB_ACCESS_LOCAL_WRITE,
 				resp->written);
 		resp->cursor_live = true;
@@ -498,8 +508,8 @@ static void do_datagram(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 		return;
 	}
 	make_grh(pkt, grh);
-	rxe_cursor_init(&resp->cursor, qp->pd, resp->wqe.sge, resp->wqe.num_sge,
-			IB_ACCESS_LOCAL_WRITE, 0);
+	rxe_cursor_init(&resp->cursor, recv_pd(qp), resp->wqe.sge,
+			resp->wqe.num_sge, IB_ACCESS_LOCAL_WRITE, 0);
 	resp->cursor_live = true;
 	if (store_bytes(&resp->cursor, grh, sizeof(grh)) || store(qp, pkt)) {
 		fail_here(qp, IB_WC_LOC_PROT_ERR);
@@ -569,6 +579,13 @@ bool rxe_resp_flush(struct rxe_qp *qp, struct rxe_budget *b)
 		rxe_qp_event(qp, resp->fatal - 1);
 	resp->fatal = 0;
 	fail_recv(qp, IB_WC_WR_FLUSH_ERR);
+	if (qp->srq) {
+		/* What is in an SRQ is for the others (10.3.1.7). */
+		if (!resp->last_told)
+			rxe_qp_event(qp, IB_EVENT_QP_LAST_WQE_REACHED);
+		resp->last_told = true;
+		return false;
+	}
 	while (rxe_rq_take(qp, &resp->wqe) != -ENOENT) {
 		resp->wqe_held = true;
 		fail_recv(qp, IB_WC_WR_FLUSH_ERR);

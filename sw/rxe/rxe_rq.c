@@ -6,6 +6,7 @@
 #include <linux/interrupt.h>
 #include <linux/string.h>
 #include "rxe_qp.h"
+#include "rxe_srq.h"
 
 static_assert(sizeof(struct rxe_sge) == sizeof(struct ib_sge));
 static_assert(offsetof(struct rxe_sge, addr) == offsetof(struct ib_sge, addr));
@@ -40,19 +41,24 @@ static int post_one(struct rxe_rq *rq, const struct ib_recv_wr *wr)
 	return 0;
 }
 
-int rxe_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
-		  const struct ib_recv_wr **bad_wr)
+int rxe_rq_init(struct rxe_rq *rq, u32 max_wr, u32 max_sge, u32 limit)
 {
-	struct rxe_qp *qp = to_rxe_qp(ibqp);
-	struct rxe_rq *rq = &qp->rq;
+	memset(rq, 0, sizeof(*rq));
+	spin_lock_init(&rq->lock);
+	rq->ring = rxe_ring_alloc(max_wr, sizeof(struct rxe_recv_wqe) +
+				  max_sge * sizeof(struct rxe_sge));
+	if (!rq->ring)
+		return -ENOMEM;
+	rq->max_sge = max_sge;
+	rq->max_wr = min(rxe_ring_capacity(rq->ring), limit);
+	return 0;
+}
+
+int rxe_rq_post(struct rxe_rq *rq, const struct ib_recv_wr *wr,
+		const struct ib_recv_wr **bad_wr)
+{
 	unsigned long flags;
 	int ret = 0;
-
-	/* A program posts in its ring. */
-	if (qp->is_user || READ_ONCE(qp->state) == IB_QPS_RESET) {
-		*bad_wr = wr;
-		return -EINVAL;
-	}
 
 	spin_lock_irqsave(&rq->lock, flags);
 	for (; wr; wr = wr->next) {
@@ -63,6 +69,21 @@ int rxe_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		}
 	}
 	spin_unlock_irqrestore(&rq->lock, flags);
+	return ret;
+}
+
+int rxe_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
+		  const struct ib_recv_wr **bad_wr)
+{
+	struct rxe_qp *qp = to_rxe_qp(ibqp);
+	int ret;
+
+	/* A program posts in its ring, who has an SRQ posts there. */
+	if (qp->is_user || qp->srq || READ_ONCE(qp->state) == IB_QPS_RESET) {
+		*bad_wr = wr;
+		return -EINVAL;
+	}
+	ret = rxe_rq_post(&qp->rq, wr, bad_wr);
 
 	/* What was posted is flushed, and not in the chain of this verb. */
 	if (READ_ONCE(qp->state) == IB_QPS_ERR)
@@ -72,13 +93,18 @@ int rxe_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 
 int rxe_rq_take(struct rxe_qp *qp, struct rxe_rwqe *wqe)
 {
-	struct rxe_rq *rq = &qp->rq;
+	return qp->srq ? rxe_srq_take(qp->srq, wqe) :
+			 rxe_rq_take_from(&qp->rq, wqe);
+}
+
+int rxe_rq_take_from(struct rxe_rq *rq, struct rxe_rwqe *wqe)
+{
 	struct rxe_ring *ring = rq->ring;
 	const struct rxe_recv_wqe *elem;
 	int ret = 0;
 	u32 i;
 
-	if (!ring || rxe_ring_producer(ring) == ring->index)
+	if (rxe_ring_producer(ring) == ring->index)
 		return -ENOENT;
 
 	/* Once out of the ring, nothing changes any more. */
@@ -101,12 +127,10 @@ int rxe_rq_take(struct rxe_qp *qp, struct rxe_rwqe *wqe)
 	return ret;
 }
 
-u32 rxe_rq_posted(const struct rxe_qp *qp)
+u32 rxe_rq_count(const struct rxe_rq *rq)
 {
-	const struct rxe_ring *ring = qp->rq.ring;
+	const struct rxe_ring *ring = rq->ring;
 
-	if (!ring)
-		return 0;
 	return min(distance(ring, ring->index, rxe_ring_producer(ring)),
-		   qp->rq.max_wr);
+		   rq->max_wr);
 }

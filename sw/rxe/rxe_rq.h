@@ -2,8 +2,9 @@
 /*
  * Receive queues.
  *
- * Lifetime: embedded in its QP.  @lock is for kernel posters among themselves
- * (IRQs may be off); the one consumer is the QP's runner.
+ * Lifetime: embedded in its QP or SRQ.  @lock is for kernel posters among
+ * themselves (IRQs may be off).  The one consumer of a QP's own is its runner,
+ * those of an SRQ's take the lock as well.
  */
 #ifndef SOFTROCE_RXE_RQ_H
 #define SOFTROCE_RXE_RQ_H
@@ -30,7 +31,11 @@ struct rxe_rwqe {
 	struct ib_sge sge[RXE_MAX_SGE];
 };
 
-/* rxe_rq.c; room is made by rxe_qp.c */
+/* Room for @max_wr receives, or more up to @limit; 0 or -ENOMEM. */
+int rxe_rq_init(struct rxe_rq *rq, u32 max_wr, u32 max_sge, u32 limit);
+/* A kernel consumer's receives. Any context. 0, -EINVAL or -ENOMEM. */
+int rxe_rq_post(struct rxe_rq *rq, const struct ib_recv_wr *wr,
+		const struct ib_recv_wr **bad_wr);
 int rxe_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		  const struct ib_recv_wr **bad_wr);
 /*
@@ -39,7 +44,9 @@ int rxe_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
  * consumed, the QP has to go to ERR.
  */
 int rxe_rq_take(struct rxe_qp *qp, struct rxe_rwqe *wqe);
+/* The same of one queue, by its consumer. */
+int rxe_rq_take_from(struct rxe_rq *rq, struct rxe_rwqe *wqe);
 /* Number of posted WQEs as the ring tells, 0 to max_wr: a hint. */
-u32 rxe_rq_posted(const struct rxe_qp *qp);
+u32 rxe_rq_count(const struct rxe_rq *rq);
 
 #endif

@@ -11,6 +11,7 @@
 #include "rxe_mr.h"
 #include "rxe_qp.h"
 #include "rxe_ring.h"
+#include "rxe_srq.h"
 
 /* IEEE has given this number to nobody: a vendor that makes no hardware. */
 #define RXE_VENDOR_ID 0xffffff
@@ -35,6 +36,7 @@ static int rxe_query_device(struct ib_device *ib, struct ib_device_attr *attr,
 				    IB_DEVICE_PORT_ACTIVE_EVENT |
 				    IB_DEVICE_SYS_IMAGE_GUID |
 				    IB_DEVICE_RC_RNR_NAK_GEN |
+				    IB_DEVICE_SRQ_RESIZE |
 				    IB_DEVICE_FLUSH_GLOBAL |
 				    IB_DEVICE_ATOMIC_WRITE,
 		.kernel_cap_flags = IBK_ALLOW_USER_UNREG,
@@ -48,6 +50,9 @@ static int rxe_query_device(struct ib_device *ib, struct ib_device_attr *attr,
 		.max_mr = RXE_MAX_MR,
 		.max_pd = RXE_MAX_PD,
 		.max_ah = RXE_MAX_AH,
+		.max_srq = RXE_MAX_SRQ,
+		.max_srq_wr = RXE_MAX_SRQ_WR,
+		.max_srq_sge = RXE_MAX_SGE,
 		.max_mcast_grp = RXE_MAX_MCAST_GRP,
 		.max_mcast_qp_attach = RXE_MAX_MCAST_QP_ATTACH,
 		.max_total_mcast_qp_attach =
@@ -207,6 +212,11 @@ const struct ib_device_ops rxe_dev_ops = {
 	.create_user_ah = rxe_create_ah,
 	.query_ah = rxe_query_ah,
 	.destroy_ah = rxe_destroy_ah,
+	.create_srq = rxe_create_srq,
+	.modify_srq = rxe_modify_srq,
+	.query_srq = rxe_query_srq,
+	.destroy_srq = rxe_destroy_srq,
+	.post_srq_recv = rxe_post_srq_recv,
 	.attach_mcast = rxe_attach_mcast,
 	.detach_mcast = rxe_detach_mcast,
 	.get_dma_mr = rxe_get_dma_mr,
@@ -230,5 +240,6 @@ const struct ib_device_ops rxe_dev_ops = {
 	INIT_RDMA_OBJ_SIZE(ib_cq, rxe_cq, ibcq),
 	INIT_RDMA_OBJ_SIZE(ib_pd, rxe_pd, ibpd),
 	INIT_RDMA_OBJ_SIZE(ib_qp, rxe_qp, ibqp),
+	INIT_RDMA_OBJ_SIZE(ib_srq, rxe_srq, ibsrq),
 	INIT_RDMA_OBJ_SIZE(ib_ucontext, rxe_ucontext, ibuc),
 };

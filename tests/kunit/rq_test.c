@@ -58,7 +58,7 @@ static void rq_takes_in_order(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -ENOENT, rxe_rq_take(&t->qp, &t->wqe));
 	for (i = 0; i < 50; i++) {
 		write_wqe(t, i, i % 4);
-		KUNIT_EXPECT_EQ(test, rxe_rq_posted(&t->qp), 1);
+		KUNIT_EXPECT_EQ(test, rxe_rq_count(&t->qp.rq), 1);
 		KUNIT_ASSERT_EQ(test, 0, rxe_rq_take(&t->qp, &t->wqe));
 		KUNIT_EXPECT_EQ(test, t->wqe.wr_id, i);
 		KUNIT_ASSERT_EQ(test, t->wqe.num_sge, i % 4);
@@ -115,7 +115,7 @@ static void rq_survives_wild_index(struct kunit *test)
 	for (i = 0; i < 100; i++) {
 		ring->buf->producer_index = i * 0x9e3779b9u + 5;
 		ring->buf->consumer_index = i * 0x85ebca6bu;
-		KUNIT_EXPECT_LE(test, rxe_rq_posted(&t->qp), 7);
+		KUNIT_EXPECT_LE(test, rxe_rq_count(&t->qp.rq), 7);
 		for (taken = 0; taken < 10; taken++)
 			if (rxe_rq_take(&t->qp, &t->wqe) == -ENOENT)
 				break;
@@ -138,7 +138,7 @@ static void rq_kernel_posts(struct kunit *test)
 		};
 	KUNIT_EXPECT_EQ(test, -ENOMEM, rxe_post_recv(&t->qp.ibqp, wr, &bad));
 	KUNIT_EXPECT_PTR_EQ(test, bad, &wr[7]);
-	KUNIT_EXPECT_EQ(test, rxe_rq_posted(&t->qp), 7);
+	KUNIT_EXPECT_EQ(test, rxe_rq_count(&t->qp.rq), 7);
 	for (i = 0; i < 7; i++) {
 		KUNIT_ASSERT_EQ(test, 0, rxe_rq_take(&t->qp, &t->wqe));
 		KUNIT_EXPECT_EQ(test, t->wqe.wr_id, i);

@@ -122,6 +122,30 @@ static struct rxe_cq *make_cq(struct sm *sm)
 	return cq;
 }
 
+static void on_srq_event(struct ib_event *event, void *context)
+{
+	struct sm *sm = context;
+
+	KUNIT_EXPECT_EQ(sm->test, event->event, IB_EVENT_SRQ_LIMIT_REACHED);
+	sm->srq_limits++;
+}
+
+static void make_srq(struct sm *sm)
+{
+	struct rxe_srq *srq = kunit_kzalloc(sm->test, sizeof(*srq), GFP_KERNEL);
+	struct ib_srq_init_attr init = {
+		.attr = { .max_wr = sm->conf.max_wr, .max_sge = 4 },
+	};
+
+	KUNIT_ASSERT_NOT_NULL(sm->test, srq);
+	srq->ibsrq.device = &sm->rxe->ib;
+	srq->ibsrq.pd = &sm->pd->ibpd;
+	srq->ibsrq.event_handler = on_srq_event;
+	srq->ibsrq.srq_context = sm;
+	KUNIT_ASSERT_EQ(sm->test, rxe_create_srq(&srq->ibsrq, &init, NULL), 0);
+	sm->srq = srq;
+}
+
 static void make_qp(struct sm *sm)
 {
 	struct rxe_qp *qp = kunit_kzalloc(sm->test, sizeof(*qp), GFP_KERNEL);
@@ -141,6 +165,8 @@ static void make_qp(struct sm *sm)
 	};
 
 	KUNIT_ASSERT_NOT_NULL(sm->test, qp);
+	if (sm->srq)
+		init.srq = &sm->srq->ibsrq;
 	qp->ibqp.device = &sm->rxe->ib;
 	qp->ibqp.pd = &sm->pd->ibpd;
 	qp->ibqp.qp_type = sm->conf.type;
@@ -156,6 +182,8 @@ static void end(void *arg)
 
 	if (sm->qp)
 		rxe_destroy_qp(&sm->qp->ibqp, NULL);
+	if (sm->srq)
+		rxe_destroy_srq(&sm->srq->ibsrq, NULL);
 	if (sm->scq)
 		rxe_destroy_cq(&sm->scq->ibcq, NULL);
 	if (sm->rcq)
@@ -189,6 +217,8 @@ struct sm *sm_make(struct kunit *test, const struct sm_conf *conf)
 		*sm_mem(sm, i) = sm_byte(i);
 	sm->scq = make_cq(sm);
 	sm->rcq = make_cq(sm);
+	if (conf->srq)
+		make_srq(sm);
 	make_qp(sm);
 	make_way(sm);
 	sm_connect(sm);
@@ -281,6 +311,8 @@ void sm_settle(struct sm *sm)
 {
 	settle_tasklet(&sm->qp->tasklet);
 	flush_work(&sm->qp->event_work);
+	if (sm->srq)
+		flush_work(&sm->srq->event_work);
 	settle_tasklet(&sm->scq->tasklet);
 	settle_tasklet(&sm->rcq->tasklet);
 }
@@ -485,7 +517,8 @@ int sm_post_recv(struct sm *sm, u64 wr_id, u32 off, u32 len)
 		.num_sge = 1,
 	};
 	const struct ib_recv_wr *bad;
-	int ret = rxe_post_recv(&sm->qp->ibqp, &wr, &bad);
+	int ret = sm->srq ? rxe_post_srq_recv(&sm->srq->ibsrq, &wr, &bad) :
+			     rxe_post_recv(&sm->qp->ibqp, &wr, &bad);
 
 	sm_settle(sm);
 	return ret;

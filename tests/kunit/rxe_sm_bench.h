@@ -16,6 +16,7 @@
 #include "rxe_psn.h"
 #include "rxe_qp.h"
 #include "rxe_req.h"
+#include "rxe_srq.h"
 
 /* Where the region begins as keys see it; not where a page would. */
 #define SM_VA 0x123456789003ull
@@ -41,6 +42,7 @@ struct sm_conf {
 	u32 cqe;		/* of each CQ */
 	u32 max_wr;		/* of each queue */
 	bool sig_req;		/* only signaled sends complete */
+	bool srq;		/* receives are in one, sm->srq */
 	enum ib_qp_state state;	/* how far it goes: RTR or RTS */
 };
 
@@ -61,6 +63,7 @@ struct sm {
 	struct rxe_mr *mr;
 	struct rxe_cq *scq;
 	struct rxe_cq *rcq;
+	struct rxe_srq *srq;
 	struct rxe_qp *qp;
 	struct dst_entry dst;
 	/* What was sent and not looked at, oldest first; then what was. */
@@ -73,6 +76,7 @@ struct sm {
 	/* Asynchronous events by type, since they were asked for. */
 	int qp_events[BITS_PER_LONG];
 	int cq_errs;
+	int srq_limits;
 	struct ib_wc wc;	/* the last one that was polled */
 };
 
