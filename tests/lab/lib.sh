@@ -493,6 +493,17 @@ atomic_programs()
 		done
 	done
 }
+# srq_programs NAME: those with shared receive queues
+srq_programs()
+{
+	local service
+	PINGPONG=ibv_srq_pingpong timed "$1: ibv_srq_pingpong" run_pingpong
+	PINGPONG=ibv_srq_pingpong timed "$1: ibv_srq_pingpong -e -q 4" run_pingpong -e -q 4
+	for service in RC UD; do
+		timed "$1: ib_send_bw --use-srq -q 4 -c $service" \
+			run_perftest ib_send_bw --use-srq -q 4 -c $service -s 1024 -n 200
+	done
+}
 # datagram_programs NAME, connection_programs NAME: those of UD and of UC
 datagram_programs()
 {

@@ -53,6 +53,7 @@ for where in netns:v4 netns:v6 self:v4; do
 	timed "$where: bytecheck over UC" run_bytecheck "${where#*:}" --service uc --qps 4
 	connection_programs "$where"
 	datagram_programs "$where"
+	srq_programs "$where"
 	case $where in
 	netns:v4) groups "multicast $where" 239.10.20.30 01:00:5e:0a:14:1e ;;
 	netns:v6) groups "multicast $where" ff15::1234 33:33:00:00:12:34 ;;
