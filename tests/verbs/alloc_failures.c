@@ -42,6 +42,8 @@ struct env {
 	struct ibv_cq *queue;
 	struct ibv_qp *qp;
 	struct ibv_ah *ah;
+	struct ibv_srq *srq;
+	bool in_group;
 };
 
 /*
@@ -381,6 +383,71 @@ static void undo_ah(struct env *e)
 		must(destroy_ah(e), "ibv_destroy_ah");
 }
 
+/* ---- shared receive queues and groups ---- */
+
+static int create_srq(struct env *e)
+{
+	struct ibv_srq_init_attr init = { .attr = { .max_wr = 100, .max_sge = 2 } };
+
+	e->srq = ibv_create_srq(e->rig.pd, &init);
+	return from(e->srq);
+}
+
+static int destroy_srq(struct env *e)
+{
+	int err = ibv_destroy_srq(e->srq);
+
+	if (!err)
+		e->srq = NULL;
+	return err;
+}
+
+static int resize_srq(struct env *e)
+{
+	struct ibv_srq_attr attr = { .max_wr = 1000 };
+
+	return ibv_modify_srq(e->srq, &attr, IBV_SRQ_MAX_WR);
+}
+
+static void need_srq(struct env *e)
+{
+	must(create_srq(e), "ibv_create_srq");
+}
+
+static void undo_srq(struct env *e)
+{
+	if (e->srq)
+		must(destroy_srq(e), "ibv_destroy_srq");
+}
+
+/* Queue pairs may join in any state. */
+static void need_datagrams(struct env *e)
+{
+	struct tuning tune = tuning_default;
+
+	e->qp = rig_qp(&e->rig, IBV_QPT_UD, e->cq, e->cq, &tune);
+	must(from(e->qp), "ibv_create_qp");
+}
+
+static int join_group(struct env *e)
+{
+	union ibv_gid gid = { .raw = { [10] = 0xff, [11] = 0xff, [12] = 239, 1, 2, 3 } };
+	int err = ibv_attach_mcast(e->qp, &gid, 0);
+
+	e->in_group = !err;
+	return err;
+}
+
+static void undo_group(struct env *e)
+{
+	union ibv_gid gid = { .raw = { [10] = 0xff, [11] = 0xff, [12] = 239, 1, 2, 3 } };
+
+	if (e->in_group)
+		must(ibv_detach_mcast(e->qp, &gid, 0), "ibv_detach_mcast");
+	e->in_group = false;
+	undo_qp(e);
+}
+
 /* ---- the doorbell: a lost packet is no error ---- */
 
 static int transfer(struct env *e, enum ibv_wr_opcode opcode)
@@ -583,6 +650,10 @@ static const struct call calls[] = {
 	{ "destroy_qp", need_rts, destroy_qp, .undo = undo_qp },
 	{ "create_ah", NULL, create_ah, .undo = undo_ah, .allocates = true },
 	{ "destroy_ah", need_ah, destroy_ah, .undo = undo_ah },
+	{ "create_srq", NULL, create_srq, .undo = undo_srq, .allocates = true },
+	{ "modify_srq", need_srq, resize_srq, .undo = undo_srq, .allocates = true },
+	{ "destroy_srq", need_srq, destroy_srq, .undo = undo_srq },
+	{ "attach_mcast", need_datagrams, join_group, .undo = undo_group, .allocates = true },
 	{ "the doorbell of a WRITE", NULL, write_transfer, .undo = NULL, .allocates = true },
 	{ "the doorbell of a READ", NULL, read_transfer, .undo = NULL, .allocates = true },
 }, link_calls[] = {
