@@ -121,7 +121,7 @@ static void made_progress(struct rxe_qp *qp, u32 una)
 	if (req->una == req->psn || !qp->attr.timeout)
 		rxe_run_ack_timer_off(qp);
 	else
-		rxe_run_ack_timer(qp, rxe_ack_timeout_ns(qp->attr.timeout));
+		rxe_run_ack_timer(qp, rxe_req_patience_ns(qp));
 }
 
 /* Answers from una on are lost: ask again at once, once for each gap. */

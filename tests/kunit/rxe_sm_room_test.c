@@ -52,6 +52,25 @@ static void room_is_waited_for(struct kunit *test)
 	sm_end(sm);
 }
 
+/* An ACK does not shorten the time that what waits has. */
+static void room_after_an_ack(struct kunit *test)
+{
+	struct sm *sm = sm_start(test);
+	struct ib_qp_attr attr = { .timeout = 1 };
+	ktime_t before;
+
+	sm_post(sm, 1, IB_WR_SEND, 0, 4, 0);
+	sm_skip(sm);
+	sm->xmit_answer = NET_XMIT_DROP;
+	sm_post(sm, 2, IB_WR_SEND, 0, 4, 0);
+	sm_modify(sm, attr, IB_QP_TIMEOUT);
+	before = ktime_get();
+	sm_ack(sm, PSN, UNLIMITED, 1);
+	KUNIT_EXPECT_GE(test, sm->qp->req.ack_deadline,
+			ktime_add_ns(before, RXE_PAUSE_PATIENCE_NS));
+	sm_end(sm);
+}
+
 /* Trains come back when so many packets have got through. */
 static void room_for_trains_again(struct kunit *test)
 {
@@ -287,6 +306,7 @@ static void window_and_a_nak_twice(struct kunit *test)
 
 static struct kunit_case rxe_sm_room_cases[] = {
 	KUNIT_CASE(room_is_waited_for),
+	KUNIT_CASE(room_after_an_ack),
 	KUNIT_CASE(room_for_trains_again),
 	KUNIT_CASE(room_never),
 	KUNIT_CASE(room_for_a_part),
