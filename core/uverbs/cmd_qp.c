@@ -28,6 +28,7 @@ static void uverbs_qp_detach(struct ib_uobject *uobj,
 {
 	struct ib_uqp_object *uqp = uverbs_to_uqp(uobj);
 
+	mutex_destroy(&uqp->groups_mutex);
 	uverbs_event_source_detach(&uqp->async);
 	told->async = uqp->async.told;
 }

@@ -38,7 +38,7 @@ enum rxe_limits {
 	RXE_MAX_CQE = (1 << 20) - 1,
 	RXE_MAX_PD = 1 << 20,
 	RXE_MAX_MR = (1 << 19) - 1,
-	RXE_MAX_AH = 1 << 15,
+	RXE_MAX_AH = 1 << 20,
 	RXE_MAX_SRQ = 1 << 19,
 	RXE_MAX_SRQ_WR = 1 << 16,
 	RXE_MAX_MCAST_GRP = 1 << 13,

@@ -6,6 +6,7 @@
 #include <linux/gfp.h>
 #include <linux/slab.h>
 #include <rdma/ib_addr.h>
+#include <softroce/rcu.h>
 #include "rxe_ah.h"
 #include "rxe_qp.h"
 
@@ -66,7 +67,7 @@ static void remove_entry(struct rxe_ah_entry *entry)
 	__xa_erase(&ah_table, entry->num);
 	xa_unlock_irqrestore(&ah_table, flags);
 	/* Who sends may be about to take the source GID. */
-	call_rcu(&entry->rcu, free_entry_rcu);
+	softroce_call_rcu_hurry(&entry->rcu, free_entry_rcu);
 }
 
 /* Programs older than numbered handles have no room for the answer. */
@@ -97,6 +98,12 @@ int rxe_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 	entry = kzalloc(sizeof(*entry), gfp);
 	if (!entry) {
 		ret = -ENOMEM;
+		goto uncount;
+	}
+	entry->oif = rxe_gid_oif(init->ah_attr->grh.sgid_attr);
+	if (!entry->oif) {
+		kfree(entry);
+		ret = -ENODEV;
 		goto uncount;
 	}
 	rdma_copy_ah_attr(&entry->attr, init->ah_attr);
@@ -137,20 +144,18 @@ int rxe_destroy_ah(struct ib_ah *ibah, u32 flags)
 int rxe_ah_use(struct rxe_qp *qp, u32 num, u32 remote_qpn)
 {
 	const struct rxe_ah_entry *entry;
-	int err = -ENOENT;
+	bool found;
 
 	rcu_read_lock();
 	entry = xa_load(&ah_table, num);
-	if (!entry || entry->pd != qp->pd)
-		goto unlock;
-	err = 0;
-	if (qp->flow.valid && qp->req.ah_num == num)
-		goto unlock;
-	err = rxe_flow_init(&qp->flow, qp->rxe, &entry->attr, qp->qpn, remote_qpn);
-	qp->req.ah_num = err ? 0 : num;
-unlock:
+	found = entry && entry->pd == qp->pd;
+	if (found && !(qp->flow.valid && qp->req.ah_num == num)) {
+		rxe_flow_set(&qp->flow, qp->rxe, &entry->attr, entry->oif,
+			     qp->qpn, remote_qpn);
+		qp->req.ah_num = num;
+	}
 	rcu_read_unlock();
-	return err;
+	return found ? 0 : -ENOENT;
 }
 
 void rxe_ah_exit(void)

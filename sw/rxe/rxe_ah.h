@@ -18,11 +18,13 @@ struct rxe_qp;
  * struct rxe_ah_entry - an address
  * @attr: where to, with a reference to the source GID
  * @pd: whose queue pairs may use it
+ * @oif: interface of the source address, also when that comes and goes
  * @num: what work requests call it
  */
 struct rxe_ah_entry {
 	struct rdma_ah_attr attr;
 	struct rxe_pd *pd;
+	int oif;
 	u32 num;
 	struct rcu_head rcu;
 };
@@ -45,7 +47,7 @@ void rxe_ah_exit(void);
 
 /*
  * Make @qp's flow lead to address @num, if it does not yet.  As the runner.
- * Return 0, or an errno: its PD has no such address, or the source has gone.
+ * Return 0, or -ENOENT: its PD has no such address.
  */
 int rxe_ah_use(struct rxe_qp *qp, u32 num, u32 remote_qpn);
 

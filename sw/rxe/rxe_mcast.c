@@ -78,7 +78,10 @@ static bool is_ipv4(const union ib_gid *mgid)
 #if IS_ENABLED(CONFIG_IPV6)
 static int join6(struct net_device *ndev, const union ib_gid *mgid)
 {
-	return ipv6_dev_mc_inc(ndev, (const struct in6_addr *)mgid);
+	int ret = ipv6_dev_mc_inc(ndev, (const struct in6_addr *)mgid);
+
+	/* It says so where IPv6 is switched off. */
+	return ret == -EINVAL ? -EADDRNOTAVAIL : ret;
 }
 
 static void leave6(struct net_device *ndev, const union ib_gid *mgid)
@@ -262,12 +265,21 @@ int rxe_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 	return member ? 0 : -EINVAL;
 }
 
-u32 rxe_mcast_for_each(struct rxe_dev *rxe, const union ib_gid *mgid,
-		       void (*take)(struct rxe_qp *qp, void *arg), void *arg)
+bool rxe_mcast_wanted(struct rxe_dev *rxe, const union ib_gid *mgid)
+{
+	bool found;
+
+	rcu_read_lock();
+	found = find_group(rxe, mgid);
+	rcu_read_unlock();
+	return found;
+}
+
+void rxe_mcast_for_each(struct rxe_dev *rxe, const union ib_gid *mgid,
+			void (*take)(struct rxe_qp *qp, void *arg), void *arg)
 {
 	struct rxe_member *member;
 	struct rxe_group *group;
-	u32 n = 0;
 
 	rcu_read_lock();
 	group = find_group(rxe, mgid);
@@ -279,9 +291,7 @@ u32 rxe_mcast_for_each(struct rxe_dev *rxe, const union ib_gid *mgid,
 				continue;
 			take(qp, arg);
 			rxe_qp_put(qp);
-			n++;
 		}
 	}
 	rcu_read_unlock();
-	return n;
 }

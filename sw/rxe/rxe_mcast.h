@@ -23,9 +23,12 @@ int rxe_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
 
 /*
  * Call @take with each queue pair of @rxe that is attached to @mgid, and with
- * @arg.  BH off.  Return how many there were.
+ * @arg.  BH off.
  */
-u32 rxe_mcast_for_each(struct rxe_dev *rxe, const union ib_gid *mgid,
+void rxe_mcast_for_each(struct rxe_dev *rxe, const union ib_gid *mgid,
 		       void (*take)(struct rxe_qp *qp, void *arg), void *arg);
+
+/* Is there any?  A hint. */
+bool rxe_mcast_wanted(struct rxe_dev *rxe, const union ib_gid *mgid);
 
 #endif

@@ -53,7 +53,15 @@ static inline u32 rxe_flow_hdr_len(const struct rxe_flow *flow)
  */
 #define RXE_HEADROOM (LL_MAX_HEADER + 40 + 8)
 
-/* Any context.  @sqpn, @dqpn choose the source port. */
+/* The interface of a source address; 0: it has gone. */
+int rxe_gid_oif(const struct ib_gid_attr *attr);
+/*
+ * Make @flow lead to the address in @attr, out of @oif; what it was is released.
+ * Families have been checked.  @sqpn, @dqpn choose the source port.  Any context.
+ */
+void rxe_flow_set(struct rxe_flow *flow, struct rxe_dev *rxe,
+		  const struct rdma_ah_attr *attr, int oif, u32 sqpn, u32 dqpn);
+/* The same, for connections: -EINVAL or -ENODEV when the address is of no use. */
 int rxe_flow_init(struct rxe_flow *flow, struct rxe_dev *rxe,
 		  const struct rdma_ah_attr *attr, u32 sqpn, u32 dqpn);
 void rxe_flow_release(struct rxe_flow *flow);

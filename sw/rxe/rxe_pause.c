@@ -58,6 +58,17 @@ void rxe_pause_told(struct rxe_qp *qp, int err, u32 segs)
 	p->singles -= min_t(u32, p->singles, segs);
 }
 
+bool rxe_pause_give_up(struct rxe_qp *qp)
+{
+	u32 most = rxe_qp_is_ud(qp) ? RXE_PAUSE_GIVE_UP_UD : RXE_PAUSE_GIVE_UP;
+
+	if (rxe_qp_is_rc(qp) || qp->pause.refused < most)
+		return false;
+	qp->pause.refused = 0;
+	rxe_count(qp->rxe, RXE_CNT_SEND_ERR);
+	return true;
+}
+
 bool rxe_paused(const struct rxe_qp *qp)
 {
 	const struct rxe_pause *p = &qp->pause;

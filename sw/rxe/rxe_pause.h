@@ -38,6 +38,8 @@ struct rxe_qp;
 #define RXE_PAUSE_DOUBLINGS 8
 #define RXE_PAUSE_PATIENCE_NS (4 * NSEC_PER_MSEC)
 #define RXE_PAUSE_GIVE_UP 8
+/* A datagram is worth less of it. */
+#define RXE_PAUSE_GIVE_UP_UD 3
 #define RXE_PAUSE_SINGLES 256
 
 /**
@@ -61,6 +63,11 @@ void rxe_pause_reset(struct rxe_qp *qp);
 void rxe_pause_stop(struct rxe_qp *qp);
 /* The network's answer to a train of @segs packets. BH off. */
 void rxe_pause_told(struct rxe_qp *qp, int err, u32 segs);
+/*
+ * UC and UD have no timer that gives up: some networks refuse a packet each time,
+ * and it is lost like any other.  True: this was the last attempt.
+ */
+bool rxe_pause_give_up(struct rxe_qp *qp);
 /* Nothing may be sent now. */
 bool rxe_paused(const struct rxe_qp *qp);
 

@@ -17,6 +17,14 @@ struct new_parts {
 	struct rxe_rd_res *res;
 };
 
+/* For non-posted requests; what is as it was keeps what it holds. */
+static bool changes_room(const struct rxe_qp *qp, const struct ib_qp_attr *attr,
+			 int mask)
+{
+	return mask & IB_QP_MAX_DEST_RD_ATOMIC &&
+	       attr->max_dest_rd_atomic != qp->resp.res_size;
+}
+
 static int make_parts(struct rxe_qp *qp, const struct ib_qp_attr *attr,
 		      int mask, struct new_parts *new)
 {
@@ -24,7 +32,7 @@ static int make_parts(struct rxe_qp *qp, const struct ib_qp_attr *attr,
 	int err;
 
 	memset(new, 0, sizeof(*new));
-	if ((mask & IB_QP_MAX_DEST_RD_ATOMIC) && attr->max_dest_rd_atomic) {
+	if (changes_room(qp, attr, mask) && attr->max_dest_rd_atomic) {
 		/* A power of two: free-running indexes wrap anywhere. */
 		new->res = kcalloc(roundup_pow_of_two(attr->max_dest_rd_atomic),
 				   sizeof(*new->res), GFP_KERNEL_ACCOUNT);
@@ -112,8 +120,9 @@ static void take_recv_attrs(struct rxe_qp *qp, const struct ib_qp_attr *attr,
 		qp->attr.qp_access_flags = attr->qp_access_flags;
 	if (mask & IB_QP_MIN_RNR_TIMER)
 		qp->attr.min_rnr_timer = attr->min_rnr_timer & 31;
-	if (mask & IB_QP_MAX_DEST_RD_ATOMIC) {
+	if (mask & IB_QP_MAX_DEST_RD_ATOMIC)
 		qp->attr.max_dest_rd_atomic = attr->max_dest_rd_atomic;
+	if (changes_room(qp, attr, mask)) {
 		kfree(resp->res);
 		resp->res = new->res;
 		resp->res_size = attr->max_dest_rd_atomic;
@@ -159,14 +168,20 @@ static void reset(struct rxe_qp *qp)
 	qp->attr.cap = cap;
 }
 
-/* The state the QP is in may be ERR or SQE, which the core does not see. */
-static bool transition_ok(const struct rxe_qp *qp, enum ib_qp_state to)
+/*
+ * The state the QP is in may be ERR or SQE, which the core does not see, nor did
+ * who says that it is in another.
+ */
+static bool transition_ok(const struct rxe_qp *qp, enum ib_qp_state to,
+			  const struct ib_qp_attr *attr, int mask)
 {
 	switch (qp->state) {
 	case IB_QPS_ERR:
 		return to == IB_QPS_ERR || to == IB_QPS_RESET;
 	case IB_QPS_SQE:
-		return to != IB_QPS_SQD;
+		return to != IB_QPS_SQD &&
+		       (to != IB_QPS_RTS || !(mask & IB_QP_CUR_STATE) ||
+			attr->cur_qp_state == IB_QPS_SQE);
 	default:
 		return true;
 	}
@@ -220,8 +235,8 @@ int rxe_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		return -EOPNOTSUPP;
 	rxe_run_own(qp);
 	to = mask & IB_QP_STATE ? attr->qp_state : qp->state;
-	err = transition_ok(qp, to) ? make_parts(qp, attr, mask, &new) :
-				      -EINVAL;
+	err = transition_ok(qp, to, attr, mask) ?
+		      make_parts(qp, attr, mask, &new) : -EINVAL;
 	if (err)
 		goto disown;
 	if (to != IB_QPS_RESET)

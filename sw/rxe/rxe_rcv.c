@@ -15,7 +15,6 @@
 #include <linux/udp.h>
 #include <net/dst.h>
 #include <net/ipv6.h>
-#include <rdma/ib_addr.h>
 #include "rxe.h"
 #include "rxe_hdr.h"
 #include "rxe_icrc.h"
@@ -199,10 +198,15 @@ static bool peer_fits(const struct rxe_rx *rx, const struct rxe_flow *flow)
 static bool is_ours(const struct rxe_rx *rx, struct rxe_dev *rxe)
 {
 	const union ib_gid *gid = (const union ib_gid *)&rx->daddr;
+	struct net_device *scope = NULL;
 	const struct ib_gid_attr *attr;
 
+	/* Over lo its scope has been checked by routing. */
+	if (ipv6_addr_type(&rx->daddr) & IPV6_ADDR_LINKLOCAL && rx->skb->dev &&
+	    !(rx->skb->dev->flags & IFF_LOOPBACK))
+		scope = rx->skb->dev;
 	attr = rdma_find_gid_by_port(&rxe->ib, gid, IB_GID_TYPE_ROCE_UDP_ENCAP,
-				     1, NULL);
+				     1, scope);
 	if (IS_ERR(attr))
 		return false;
 	rdma_put_gid_attr(attr);
@@ -360,19 +364,17 @@ static void receive_multicast(struct rxe_rx *rx, const struct rxe_pkt *pkt,
 	struct rxe_dev *rxe;
 
 	rxe = rx->skb->dev ? rxe_net_find(rx->net, rx->skb->dev) : NULL;
-	if (!rxe || READ_ONCE(rxe->gone) ||
-	    !rdma_is_multicast_addr(&rx->daddr))
+	if (!rxe || READ_ONCE(rxe->gone) || !rxe_mcast_wanted(rxe, mgid)) {
+		count_on_netdev(rx, RXE_CNT_DROP_QP);
 		return;
+	}
 	if (!check_icrc(rx, off, len, seg)) {
 		rxe_count(rxe, RXE_CNT_DROP_ICRC);
 		return;
 	}
-	if (!rxe_mcast_for_each(rxe, mgid, take_copy, &mcast)) {
-		rxe_count(rxe, RXE_CNT_DROP_QP);
-		return;
-	}
 	rxe_count(rxe, RXE_CNT_RCVD_PKTS);
 	rxe_count_add(rxe, RXE_CNT_RCVD_BYTES, len);
+	rxe_mcast_for_each(rxe, mgid, take_copy, &mcast);
 }
 
 /* The segment of @len bytes at @off: true when it lengthens the run. */

@@ -108,6 +108,7 @@ static void tried_up_to(struct rxe_qp *qp, u32 psn)
 
 	req->tx_cpu = smp_processor_id();
 	req->tx_jiffies = jiffies;
+	req->heard = false;
 	if (rxe_psn_diff(psn, req->max_psn) > 0)
 		req->max_psn = psn;
 	await_answer(qp);
@@ -222,7 +223,7 @@ static bool send_message(struct rxe_qp *qp, struct rxe_swqe *wqe,
 		}
 	}
 	rxe_cursor_end(&from);
-	if (rxe_train_send(&t) == -ENOBUFS) {
+	if (rxe_train_send(&t) == -ENOBUFS && !rxe_pause_give_up(qp)) {
 		tried_up_to(qp, rxe_psn_add(req->psn, i));
 		return false;
 	}
@@ -355,14 +356,15 @@ static bool send_datagram(struct rxe_qp *qp, struct rxe_swqe *wqe,
 		wqe->status = IB_WC_LOC_LEN_ERR;
 		return true;
 	}
-	if (rxe_ah_use(qp, wqe->ah_num, pkt.qpn)) {
+	err = rxe_ah_use(qp, wqe->ah_num, pkt.qpn);
+	if (err == -ENOENT) {
 		wqe->status = IB_WC_LOC_QP_OP_ERR;
 		return true;
 	}
 	wqe_cursor(qp, wqe, &from, 0);
 	err = rxe_send_one(qp, &pkt, &from);
 	rxe_cursor_end(&from);
-	if (err == -ENOBUFS) {
+	if (err == -ENOBUFS && !rxe_pause_give_up(qp)) {
 		tried_up_to(qp, rxe_psn_add(req->psn, 1));
 		return false;
 	}
@@ -445,10 +447,17 @@ bool rxe_req_work(struct rxe_qp *qp, struct rxe_budget *b)
 
 bool rxe_req_may_move(const struct rxe_qp *qp)
 {
-	if (rxe_qp_is_rc(qp))
+	switch (qp->ibqp.qp_type) {
+	case IB_QPT_RC:
 		return qp->req.una == qp->req.max_psn;
-	/* No answer tells that they have arrived. */
-	return time_after(jiffies, qp->req.tx_jiffies + 2);
+	case IB_QPT_UC:
+		/* Time tells that they have arrived, or that the peer goes on. */
+		return qp->req.heard ||
+		       time_after(jiffies, qp->req.tx_jiffies + 2);
+	default:
+		/* Datagrams have no order. */
+		return true;
+	}
 }
 
 bool rxe_req_pending(struct rxe_qp *qp)

@@ -8,6 +8,7 @@
  */
 #include <linux/ip.h>
 #include <linux/ipv6.h>
+#include <linux/log2.h>
 #include <linux/skbuff.h>
 #include <linux/string.h>
 #include <linux/udp.h>
@@ -154,6 +155,9 @@ static void fail_here(struct rxe_qp *qp, enum ib_wc_status status)
 	}
 	drop_message(qp);
 	fail_recv(qp, status);
+	/* The CQ may have been full, and that told. */
+	if (qp->state == IB_QPS_ERR)
+		return;
 	rxe_qp_to_err(qp);
 	rxe_qp_event(qp, IB_EVENT_QP_FATAL);
 }
@@ -170,17 +174,24 @@ static void not_ready(struct rxe_qp *qp)
 	qp->resp.nak_sent = true;
 }
 
-/* A receive for the message; false: what is wrong has been dealt with. */
-static bool take_recv(struct rxe_qp *qp)
+/*
+ * A receive for the message, with room for @need bytes at least; false: what is
+ * wrong has been dealt with.
+ */
+static bool take_recv(struct rxe_qp *qp, u32 need)
 {
 	struct rxe_resp *resp = &qp->resp;
 	int err;
 
 	if (resp->wqe_held)
 		return true;
-	err = rxe_rq_take(qp, &resp->wqe);
+	err = rxe_rq_take(qp, &resp->wqe, need);
 	if (err == -ENOENT) {
 		not_ready(qp);
+		return false;
+	}
+	if (err == -EMSGSIZE) {
+		drop_message(qp);
 		return false;
 	}
 	resp->wqe_held = true;
@@ -230,7 +241,7 @@ static void do_send(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 	u32 flags = pkt->op->flags;
 
 	if (flags & RXE_OP_START) {
-		if (!take_recv(qp))
+		if (!take_recv(qp, 0))
 			return;
 		rxe_resp_end(qp);
 		resp->written = 0;
@@ -316,7 +327,7 @@ static void do_write(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 		refuse(qp, RXE_NAK_INV_REQ, IB_EVENT_QP_REQ_ERR);
 		return;
 	}
-	if ((flags & RXE_OP_RECV) && !take_recv(qp))
+	if ((flags & RXE_OP_RECV) && !take_recv(qp, 0))
 		return;
 	if (!resp->cursor_live) {
 		resp->write_sge.addr = resp->va;
@@ -367,7 +378,9 @@ static bool length_ok(const struct rxe_qp *qp, const struct rxe_pkt *pkt)
 {
 	u32 flags = pkt->op->flags;
 
-	if ((flags & RXE_OP_RETH) && pkt->dmalen > RXE_MAX_MSG_SZ)
+	/* A FLUSH moves nothing. */
+	if ((flags & RXE_OP_RETH) && !(flags & RXE_OP_FLUSH) &&
+	    pkt->dmalen > RXE_MAX_MSG_SZ)
 		return false;
 	if (!(flags & RXE_OP_DATA))
 		return true;
@@ -425,6 +438,7 @@ static void do_unreliable(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 	u32 flags = pkt->op->flags;
 	bool gap = pkt->psn != resp->psn;
 
+	qp->req.heard = true;
 	if (gap)
 		rxe_count(qp->rxe, RXE_CNT_OUT_OF_SEQ);
 	if (resp->in_msg != IN_NOTHING &&
@@ -501,12 +515,12 @@ static void do_datagram(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 		rxe_count(qp->rxe, RXE_CNT_DROP_QKEY);
 		return;
 	}
-	if (!take_recv(qp))
-		return;
-	if (resp->wqe.len < wc.byte_len) {
+	if (pkt->len > READ_ONCE(qp->rxe->mtu)) {
 		drop_message(qp);
 		return;
 	}
+	if (!take_recv(qp, wc.byte_len))
+		return;
 	make_grh(pkt, grh);
 	rxe_cursor_init(&resp->cursor, recv_pd(qp), resp->wqe.sge,
 			resp->wqe.num_sge, IB_ACCESS_LOCAL_WRITE, 0);
@@ -586,7 +600,7 @@ bool rxe_resp_flush(struct rxe_qp *qp, struct rxe_budget *b)
 		resp->last_told = true;
 		return false;
 	}
-	while (rxe_rq_take(qp, &resp->wqe) != -ENOENT) {
+	while (rxe_rq_take(qp, &resp->wqe, 0) != -ENOENT) {
 		resp->wqe_held = true;
 		fail_recv(qp, IB_WC_WR_FLUSH_ERR);
 		if (b->wqes-- <= 0)
@@ -601,6 +615,8 @@ void rxe_resp_reset(struct rxe_qp *qp)
 	u32 size = qp->resp.res_size;
 
 	memset(&qp->resp, 0, sizeof(qp->resp));
+	if (size)
+		memset(res, 0, roundup_pow_of_two(size) * sizeof(*res));
 	qp->resp.res = res;
 	qp->resp.res_size = size;
 }

@@ -65,8 +65,10 @@ static const struct rxe_atomic_result *recall(const struct rxe_resp *resp,
 {
 	u32 i;
 
-	for (i = 0; i < roundup_pow_of_two(resp->res_size); i++) {
-		const struct rxe_atomic_result *result = &resp->res[i].result;
+	/* The newest first: numbers come again. */
+	for (i = 1; i <= roundup_pow_of_two(resp->res_size); i++) {
+		const struct rxe_atomic_result *result =
+			&resp->res[ring_slot(resp, resp->result_head - i)].result;
 
 		if (result->known && result->psn == psn)
 			return result;
@@ -170,7 +172,7 @@ static void count_again(struct rxe_resp *resp, u32 psn)
 static void rewind_job(struct rxe_qp *qp, struct rxe_job *job,
 		       const struct rxe_pkt *pkt)
 {
-	if (rxe_psn_diff(pkt->psn, job->psn) >= 0 ||
+	if (rxe_psn_diff(pkt->psn, job->psn) >= 0 || job->atomic ||
 	    !(pkt->op->flags & RXE_OP_READ_REQ) || !may_read(qp, pkt))
 		return;
 	job->psn = pkt->psn;
@@ -205,7 +207,7 @@ void rxe_resp_non_posted_again(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 	struct rxe_job job = plain_job(qp, pkt);
 	u32 i;
 
-	if ((pkt->op->flags & RXE_OP_RETH) && pkt->dmalen > RXE_MAX_MSG_SZ)
+	if ((pkt->op->flags & RXE_OP_READ_REQ) && pkt->dmalen > RXE_MAX_MSG_SZ)
 		return;
 	/* It asks for answers that no request has been executed for. */
 	if (rxe_psn_diff(job.end_psn, resp->psn) > 0)

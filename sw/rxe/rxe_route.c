@@ -39,7 +39,7 @@ static u16 choose_sport(u32 flow_label, u32 sqpn, u32 dqpn)
 	return RXE_SPORT_BASE | hash_64(key, RXE_SPORT_BITS);
 }
 
-static int gid_ifindex(const struct ib_gid_attr *attr)
+int rxe_gid_oif(const struct ib_gid_attr *attr)
 {
 	struct net_device *ndev;
 	int ifindex;
@@ -51,23 +51,13 @@ static int gid_ifindex(const struct ib_gid_attr *attr)
 	return ifindex;
 }
 
-int rxe_flow_init(struct rxe_flow *flow, struct rxe_dev *rxe,
-		  const struct rdma_ah_attr *attr, u32 sqpn, u32 dqpn)
+void rxe_flow_set(struct rxe_flow *flow, struct rxe_dev *rxe,
+		  const struct rdma_ah_attr *attr, int oif, u32 sqpn, u32 dqpn)
 {
 	const struct ib_global_route *grh = rdma_ah_read_grh(attr);
 	const struct ib_gid_attr *sgid_attr = grh->sgid_attr;
 	const struct in6_addr *dgid = (const struct in6_addr *)&grh->dgid;
-	const struct in6_addr *sgid;
-	int oif;
-
-	if (!sgid_attr || ipv6_addr_any(dgid))
-		return -EINVAL;
-	sgid = (const struct in6_addr *)&sgid_attr->gid;
-	if (ipv6_addr_v4mapped(sgid) != ipv6_addr_v4mapped(dgid))
-		return -EINVAL;
-	oif = gid_ifindex(sgid_attr);
-	if (!oif)
-		return -ENODEV;
+	const struct in6_addr *sgid = (const struct in6_addr *)&sgid_attr->gid;
 
 	rdma_hold_gid_attr(sgid_attr);
 	if (flow->valid)
@@ -88,6 +78,27 @@ int rxe_flow_init(struct rxe_flow *flow, struct rxe_dev *rxe,
 	flow->dst_cookie = 0;
 	/* Receivers compare addresses as soon as they see this. */
 	smp_store_release(&flow->valid, true);
+}
+
+/* To a group only datagrams go. */
+int rxe_flow_init(struct rxe_flow *flow, struct rxe_dev *rxe,
+		  const struct rdma_ah_attr *attr, u32 sqpn, u32 dqpn)
+{
+	const struct ib_global_route *grh = rdma_ah_read_grh(attr);
+	struct in6_addr *dgid = (struct in6_addr *)&grh->dgid;
+	const struct in6_addr *sgid;
+	int oif;
+
+	if (!grh->sgid_attr || ipv6_addr_any(dgid) ||
+	    rdma_is_multicast_addr(dgid))
+		return -EINVAL;
+	sgid = (const struct in6_addr *)&grh->sgid_attr->gid;
+	if (ipv6_addr_v4mapped(sgid) != ipv6_addr_v4mapped(dgid))
+		return -EINVAL;
+	oif = rxe_gid_oif(grh->sgid_attr);
+	if (!oif)
+		return -ENODEV;
+	rxe_flow_set(flow, rxe, attr, oif, sqpn, dqpn);
 	return 0;
 }
 
@@ -268,8 +279,7 @@ static struct dst_entry *flow_dst(struct rxe_flow *flow)
 		rxe_flow_reset_route(flow);
 		return NULL;
 	}
-	/* That this host has become a member makes no route invalid. */
-	if (dst && dst_check(dst, flow->dst_cookie) && !flow_is_multicast(flow))
+	if (dst && dst_check(dst, flow->dst_cookie))
 		return dst;
 	rxe_flow_reset_route(flow);
 	dst = flow->ipv4 ? route4(flow) : route6(flow);

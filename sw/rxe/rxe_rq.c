@@ -91,13 +91,13 @@ int rxe_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 	return ret;
 }
 
-int rxe_rq_take(struct rxe_qp *qp, struct rxe_rwqe *wqe)
+int rxe_rq_take(struct rxe_qp *qp, struct rxe_rwqe *wqe, u32 need)
 {
-	return qp->srq ? rxe_srq_take(qp->srq, wqe) :
-			 rxe_rq_take_from(&qp->rq, wqe);
+	return qp->srq ? rxe_srq_take(qp->srq, wqe, need) :
+			 rxe_rq_take_from(&qp->rq, wqe, need);
 }
 
-int rxe_rq_take_from(struct rxe_rq *rq, struct rxe_rwqe *wqe)
+int rxe_rq_take_from(struct rxe_rq *rq, struct rxe_rwqe *wqe, u32 need)
 {
 	struct rxe_ring *ring = rq->ring;
 	const struct rxe_recv_wqe *elem;
@@ -122,6 +122,8 @@ int rxe_rq_take_from(struct rxe_rq *rq, struct rxe_rwqe *wqe)
 		wqe->len += wqe->sge[i].length;
 	/* No message is longer, whatever there is room for. */
 	wqe->len = min_t(u64, wqe->len, RXE_MAX_MSG_SZ);
+	if (!ret && wqe->len < need)
+		return -EMSGSIZE;
 
 	rxe_ring_set_consumer(ring, ring->index + 1);
 	return ret;

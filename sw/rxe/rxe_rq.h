@@ -40,12 +40,13 @@ int rxe_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		  const struct ib_recv_wr **bad_wr);
 /*
  * Take the oldest receive WQE; the runner's.  0; -ENOENT: none is posted;
+ * -EMSGSIZE: it has no room for @need bytes, and stays;
  * -EINVAL: malformed (num_sge beyond max_sge): @wqe->wr_id is set, it has been
  * consumed, the QP has to go to ERR.
  */
-int rxe_rq_take(struct rxe_qp *qp, struct rxe_rwqe *wqe);
+int rxe_rq_take(struct rxe_qp *qp, struct rxe_rwqe *wqe, u32 need);
 /* The same of one queue, by its consumer. */
-int rxe_rq_take_from(struct rxe_rq *rq, struct rxe_rwqe *wqe);
+int rxe_rq_take_from(struct rxe_rq *rq, struct rxe_rwqe *wqe, u32 need);
 /* Number of posted WQEs as the ring tells, 0 to max_wr: a hint. */
 u32 rxe_rq_count(const struct rxe_rq *rq);
 

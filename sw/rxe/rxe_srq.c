@@ -34,15 +34,15 @@ static void limit_reached(struct rxe_srq *srq)
 		schedule_work(&srq->event_work);
 }
 
-int rxe_srq_take(struct rxe_srq *srq, struct rxe_rwqe *wqe)
+int rxe_srq_take(struct rxe_srq *srq, struct rxe_rwqe *wqe, u32 need)
 {
 	unsigned long flags;
 	bool below;
 	int ret;
 
 	spin_lock_irqsave(&srq->rq.lock, flags);
-	ret = rxe_rq_take_from(&srq->rq, wqe);
-	below = ret != -ENOENT && rxe_rq_count(&srq->rq) < srq->limit;
+	ret = rxe_rq_take_from(&srq->rq, wqe, need);
+	below = (!ret || ret == -EINVAL) && rxe_rq_count(&srq->rq) < srq->limit;
 	/* Told once, until it is armed again (IBTA vol. 1, 10.2.9.4). */
 	if (below)
 		srq->limit = 0;

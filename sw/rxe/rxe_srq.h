@@ -44,6 +44,6 @@ int rxe_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata);
 int rxe_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
 		      const struct ib_recv_wr **bad_wr);
 /* As rxe_rq_take(), for any queue pair on it. BH off. */
-int rxe_srq_take(struct rxe_srq *srq, struct rxe_rwqe *wqe);
+int rxe_srq_take(struct rxe_srq *srq, struct rxe_rwqe *wqe, u32 need);
 
 #endif

@@ -248,8 +248,10 @@ int rxe_send_one(struct rxe_qp *qp, struct rxe_pkt *pkt,
 	u32 len = rxe_seg_len(pkt->opcode, pkt->len);
 	struct rxe_train t;
 
-	if (!rxe_train_begin(&t, qp, len, 1, len))
+	if (!rxe_train_begin(&t, qp, len, 1, len)) {
+		rxe_count(qp->rxe, RXE_CNT_SEND_ERR);
 		return -ENOMEM;
+	}
 	if (rxe_train_add(&t, pkt, from)) {
 		rxe_train_drop(&t);
 		return -EFAULT;

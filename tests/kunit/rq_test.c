@@ -55,11 +55,11 @@ static void rq_takes_in_order(struct kunit *test)
 	struct rq_test *t = test->priv;
 	u32 i, j;
 
-	KUNIT_EXPECT_EQ(test, -ENOENT, rxe_rq_take(&t->qp, &t->wqe));
+	KUNIT_EXPECT_EQ(test, -ENOENT, rxe_rq_take(&t->qp, &t->wqe, 0));
 	for (i = 0; i < 50; i++) {
 		write_wqe(t, i, i % 4);
 		KUNIT_EXPECT_EQ(test, rxe_rq_count(&t->qp.rq), 1);
-		KUNIT_ASSERT_EQ(test, 0, rxe_rq_take(&t->qp, &t->wqe));
+		KUNIT_ASSERT_EQ(test, 0, rxe_rq_take(&t->qp, &t->wqe, 0));
 		KUNIT_EXPECT_EQ(test, t->wqe.wr_id, i);
 		KUNIT_ASSERT_EQ(test, t->wqe.num_sge, i % 4);
 		KUNIT_EXPECT_EQ(test, t->wqe.len, (i % 4) * 100 +
@@ -73,7 +73,7 @@ static void rq_takes_in_order(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, t->qp.rq.ring->buf->consumer_index,
 				(i + 1) % 8);
 	}
-	KUNIT_EXPECT_EQ(test, -ENOENT, rxe_rq_take(&t->qp, &t->wqe));
+	KUNIT_EXPECT_EQ(test, -ENOENT, rxe_rq_take(&t->qp, &t->wqe, 0));
 }
 
 static void rq_refuses_long_list(struct kunit *test)
@@ -85,10 +85,10 @@ static void rq_refuses_long_list(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		write_wqe(t, 1000 + i, bad[i]);
-		KUNIT_EXPECT_EQ(test, -EINVAL, rxe_rq_take(&t->qp, &t->wqe));
+		KUNIT_EXPECT_EQ(test, -EINVAL, rxe_rq_take(&t->qp, &t->wqe, 0));
 		KUNIT_EXPECT_EQ(test, t->wqe.wr_id, 1000 + i);
 		KUNIT_EXPECT_EQ(test, t->wqe.num_sge, 0);
-		KUNIT_EXPECT_EQ(test, -ENOENT, rxe_rq_take(&t->qp, &t->wqe));
+		KUNIT_EXPECT_EQ(test, -ENOENT, rxe_rq_take(&t->qp, &t->wqe, 0));
 	}
 }
 
@@ -101,7 +101,7 @@ static void rq_sums_in_64_bits(struct kunit *test)
 
 	for (i = 0; i < 3; i++)
 		wqe->dma.sge[i].length = U32_MAX;
-	KUNIT_ASSERT_EQ(test, 0, rxe_rq_take(&t->qp, &t->wqe));
+	KUNIT_ASSERT_EQ(test, 0, rxe_rq_take(&t->qp, &t->wqe, 0));
 	KUNIT_EXPECT_EQ(test, t->wqe.len, 0x80000000ull);
 }
 
@@ -117,7 +117,7 @@ static void rq_survives_wild_index(struct kunit *test)
 		ring->buf->consumer_index = i * 0x85ebca6bu;
 		KUNIT_EXPECT_LE(test, rxe_rq_count(&t->qp.rq), 7);
 		for (taken = 0; taken < 10; taken++)
-			if (rxe_rq_take(&t->qp, &t->wqe) == -ENOENT)
+			if (rxe_rq_take(&t->qp, &t->wqe, 0) == -ENOENT)
 				break;
 		KUNIT_EXPECT_LE(test, taken, 7);
 	}
@@ -140,12 +140,12 @@ static void rq_kernel_posts(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, bad, &wr[7]);
 	KUNIT_EXPECT_EQ(test, rxe_rq_count(&t->qp.rq), 7);
 	for (i = 0; i < 7; i++) {
-		KUNIT_ASSERT_EQ(test, 0, rxe_rq_take(&t->qp, &t->wqe));
+		KUNIT_ASSERT_EQ(test, 0, rxe_rq_take(&t->qp, &t->wqe, 0));
 		KUNIT_EXPECT_EQ(test, t->wqe.wr_id, i);
 		KUNIT_EXPECT_EQ(test, t->wqe.len, 7);
 		KUNIT_EXPECT_EQ(test, t->wqe.sge[1].lkey, 6);
 	}
-	KUNIT_EXPECT_EQ(test, -ENOENT, rxe_rq_take(&t->qp, &t->wqe));
+	KUNIT_EXPECT_EQ(test, -ENOENT, rxe_rq_take(&t->qp, &t->wqe, 0));
 
 	wr[8].num_sge = 4;
 	KUNIT_EXPECT_EQ(test, -EINVAL, rxe_post_recv(&t->qp.ibqp, &wr[8], &bad));

@@ -241,7 +241,7 @@ static void flush_is_answered(struct kunit *test)
 	flush(sm, PSN, 0, 4096, GLOBAL | RANGE);
 	expect_done(sm, PSN, 1);
 	/* All of the region: address and length mean nothing. */
-	flush(sm, PSN + 1, 1u << 30, 7, GLOBAL | REGION);
+	flush(sm, PSN + 1, 1u << 30, U32_MAX, GLOBAL | REGION);
 	expect_done(sm, PSN + 1, 2);
 	flush(sm, PSN + 2, 1u << 30, 0, GLOBAL | RANGE);
 	expect_done(sm, PSN + 2, 3);
@@ -347,6 +347,42 @@ static void atomic_write_again(struct kunit *test)
 	expect_done(sm, PSN, 1);
 	sm_expect_none(sm);
 	KUNIT_EXPECT_EQ(test, *word(sm, 0), 2);
+	sm_end(sm);
+}
+
+/* What is as it was changes nothing; answers are given again all the same. */
+static void atomic_again_after_modify(struct kunit *test)
+{
+	struct sm *sm = start(test);
+	struct ib_qp_attr attr = { .max_dest_rd_atomic = 4 };
+
+	*word(sm, 0) = 1;
+	fetch_add(sm, PSN, 0, 1);
+	expect_atomic_ack(sm, PSN, 1, 1);
+	KUNIT_EXPECT_EQ(test, sm_to_state(sm, IB_QPS_SQD), 0);
+	KUNIT_EXPECT_EQ(test, sm_modify(sm, attr, IB_QP_MAX_DEST_RD_ATOMIC), 0);
+	fetch_add(sm, PSN, 0, 1);
+	expect_atomic_ack(sm, PSN, 1, 1);
+	KUNIT_EXPECT_EQ(test, *word(sm, 0), 2);
+	sm_end(sm);
+}
+
+/* The number was that of another one, long ago. */
+static void atomic_again_takes_the_newest(struct kunit *test)
+{
+	struct sm *sm = start(test);
+
+	*word(sm, 0) = 1;
+	fetch_add(sm, PSN, 0, 1);
+	fetch_add(sm, PSN + 1, 0, 1);
+	sm_skip(sm);
+	/* 2^24 later. */
+	sm->qp->resp.psn = PSN;
+	fetch_add(sm, PSN, 0, 1);
+	expect_atomic_ack(sm, PSN, 3, 3);
+	fetch_add(sm, PSN, 0, 1);
+	expect_atomic_ack(sm, PSN, 3, 3);
+	KUNIT_EXPECT_EQ(test, *word(sm, 0), 4);
 	sm_end(sm);
 }
 
@@ -824,6 +860,8 @@ static struct kunit_case rxe_sm_atomic_cases[] = {
 	KUNIT_CASE(atomic_again),
 	KUNIT_CASE(atomic_again_before_its_answer),
 	KUNIT_CASE(atomic_write_again),
+	KUNIT_CASE(atomic_again_after_modify),
+	KUNIT_CASE(atomic_again_takes_the_newest),
 	KUNIT_CASE(atomic_forgotten_by_reset),
 	KUNIT_CASE(atomic_misaligned),
 	KUNIT_CASE(atomic_misaligned_in_memory),

@@ -208,6 +208,7 @@ struct sm *sm_make(struct kunit *test, const struct sm_conf *conf)
 	sm->rxe = fake_dev(test);
 	sm->rxe->net = &init_net;
 	sm->rxe->trains = true;
+	sm->rxe->mtu = 4096;
 	sm->pd = fake_pd(test, sm->rxe);
 	sm->pages = fake_pages(test, conf->pages);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, end, sm), 0);

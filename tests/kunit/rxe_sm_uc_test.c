@@ -131,6 +131,25 @@ static void uc_waits_for_room(struct kunit *test)
 	sm_end(sm);
 }
 
+/* Not for ever: what is always refused is lost, and what is behind it goes on. */
+static void uc_gives_up_waiting(struct kunit *test)
+{
+	struct sm *sm = start(test);
+	u32 i;
+
+	sm->xmit_answer = NET_XMIT_DROP;
+	sm_post(sm, 1, IB_WR_SEND, 0, 100, 0);
+	for (i = 0; i < 20 && sm->qp->sq.tail != sm->qp->sq.head; i++)
+		sm_pause_over(sm);
+	sm_expect_send_wc(sm, 1, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, sm_counted(sm, RXE_CNT_TX_PAUSE), RXE_PAUSE_GIVE_UP);
+	sm->xmit_answer = 0;
+	sm_post(sm, 2, IB_WR_SEND, 0, 100, 0);
+	sm_expect_data(sm, OP(SEND_ONLY), SQ_PSN + 1, 0, 100, false);
+	sm_expect_send_wc(sm, 2, IB_WC_SUCCESS);
+	sm_end(sm);
+}
+
 static void uc_does_not_what_needs_answers(struct kunit *test)
 {
 	static const enum ib_wr_opcode opcodes[] = {
@@ -174,8 +193,12 @@ static void uc_send_error_is_sqe(struct kunit *test)
 	sm_expect_none(sm);
 	send(sm, OP(SEND_ONLY), PSN, 100, 8);
 	sm_expect_recv_wc(sm, 21, IB_WC_SUCCESS);
-	/* The way out, and not any other. */
+	/* The way out, and not any other, nor for who thinks it is elsewhere. */
 	KUNIT_EXPECT_EQ(test, sm_to_state(sm, IB_QPS_SQD), -EINVAL);
+	attr = (struct ib_qp_attr){ .qp_state = IB_QPS_RTS,
+				    .cur_qp_state = IB_QPS_RTS };
+	KUNIT_EXPECT_EQ(test, sm_modify(sm, attr, IB_QP_STATE | IB_QP_CUR_STATE),
+			-EINVAL);
 	KUNIT_EXPECT_EQ(test, sm_to_state(sm, IB_QPS_RTS), 0);
 	sm_post(sm, 5, IB_WR_SEND, 0, 8, 0);
 	sm_expect_data(sm, OP(SEND_ONLY), SQ_PSN + 1, 0, 8, false);
@@ -364,6 +387,7 @@ static struct kunit_case rxe_sm_uc_cases[] = {
 	KUNIT_CASE(uc_send_is_done_when_sent),
 	KUNIT_CASE(uc_has_no_window),
 	KUNIT_CASE(uc_waits_for_room),
+	KUNIT_CASE(uc_gives_up_waiting),
 	KUNIT_CASE(uc_does_not_what_needs_answers),
 	KUNIT_CASE(uc_send_error_is_sqe),
 	KUNIT_CASE(uc_send_error_in_the_middle),

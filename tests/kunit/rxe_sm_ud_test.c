@@ -111,6 +111,38 @@ static void ud_too_long(struct kunit *test)
 	sm_end(sm);
 }
 
+/* Longer than any packet here may be. */
+static void ud_beyond_the_mtu(struct kunit *test)
+{
+	struct sm *sm = start(test);
+
+	sm->rxe->mtu = 1024;
+	sm_post_recv(sm, 21, 0, 4096);
+	sm_rx(sm, datagram(SEND, 0, 1025));
+	expect_dropped(sm, RXE_CNT_DROP_MESSAGE);
+	sm_rx(sm, datagram(SEND, 0, 1024));
+	sm_expect_recv_wc(sm, 21, IB_WC_SUCCESS);
+	sm_end(sm);
+}
+
+/* Others may have room for what one has not: nothing of an SRQ is kept. */
+static void ud_too_long_for_an_srq(struct kunit *test)
+{
+	struct sm_conf conf = sm_defaults();
+	struct sm *sm;
+
+	conf.type = IB_QPT_UD;
+	conf.srq = true;
+	sm = sm_make(test, &conf);
+	sm_post_recv(sm, 21, 0, GRH + 100);
+	sm_rx(sm, datagram(SEND, 0, 101));
+	expect_dropped(sm, RXE_CNT_DROP_MESSAGE);
+	KUNIT_EXPECT_EQ(test, rxe_rq_count(&sm->srq->rq), 1);
+	sm_rx(sm, datagram(SEND, 0, 100));
+	sm_expect_recv_wc(sm, 21, IB_WC_SUCCESS);
+	sm_end(sm);
+}
+
 static void ud_without_receive(struct kunit *test)
 {
 	struct sm *sm = start(test);
@@ -220,6 +252,8 @@ static struct kunit_case rxe_sm_ud_cases[] = {
 	KUNIT_CASE(ud_receives_behind_a_grh),
 	KUNIT_CASE(ud_scatters),
 	KUNIT_CASE(ud_too_long),
+	KUNIT_CASE(ud_beyond_the_mtu),
+	KUNIT_CASE(ud_too_long_for_an_srq),
 	KUNIT_CASE(ud_without_receive),
 	KUNIT_CASE(ud_other_qkey),
 	KUNIT_CASE(ud_knows_no_psn),
