@@ -81,7 +81,7 @@ EXPORT_SYMBOL(ib_create_srq_user);
  * Return: 0 or an errno, and then the SRQ is as before.
  */
 int rdma_modify_user_srq(struct ib_srq *srq, struct ib_srq_attr *attr,
-		     enum ib_srq_attr_mask mask, struct ib_udata *udata)
+			 enum ib_srq_attr_mask mask, struct ib_udata *udata)
 {
 	const struct ib_device *device = srq->device;
 

@@ -13,11 +13,7 @@
 #include "rxe_mcast.h"
 #include "rxe_qp.h"
 
-/**
- * struct rxe_group - a group on a link
- * @node: in the table of all links' groups
- * @member: list of struct rxe_member
- */
+/* A group on a link: in the table of all links' groups, with its members. */
 struct rxe_group {
 	struct hlist_node node;
 	struct rxe_dev *rxe;

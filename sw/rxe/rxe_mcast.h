@@ -26,7 +26,7 @@ int rxe_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
  * @arg.  BH off.
  */
 void rxe_mcast_for_each(struct rxe_dev *rxe, const union ib_gid *mgid,
-		       void (*take)(struct rxe_qp *qp, void *arg), void *arg);
+			void (*take)(struct rxe_qp *qp, void *arg), void *arg);
 
 /* Is there any?  A hint. */
 bool rxe_mcast_wanted(struct rxe_dev *rxe, const union ib_gid *mgid);
