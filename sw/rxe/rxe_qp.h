@@ -131,7 +131,6 @@ struct rxe_req {
 	u32 ah_num;		/* UD: whose address the flow has, or 0 */
 	int tx_cpu;		/* the last request left from */
 	unsigned long tx_jiffies;	/* and when */
-	bool heard;		/* UC: something came in since */
 	u32 rd_pkts;		/* PSNs that those requests span */
 	ktime_t ack_deadline;	/* 0: no timer wanted */
 	/* Where the next READ answer goes; alive within one run only. */

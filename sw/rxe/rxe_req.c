@@ -108,7 +108,6 @@ static void tried_up_to(struct rxe_qp *qp, u32 psn)
 
 	req->tx_cpu = smp_processor_id();
 	req->tx_jiffies = jiffies;
-	req->heard = false;
 	if (rxe_psn_diff(psn, req->max_psn) > 0)
 		req->max_psn = psn;
 	await_answer(qp);
@@ -451,9 +450,8 @@ bool rxe_req_may_move(const struct rxe_qp *qp)
 	case IB_QPT_RC:
 		return qp->req.una == qp->req.max_psn;
 	case IB_QPT_UC:
-		/* Time tells that they have arrived, or that the peer goes on. */
-		return qp->req.heard ||
-		       time_after(jiffies, qp->req.tx_jiffies + 2);
+		/* No answer tells that they have arrived, but time. */
+		return time_after(jiffies, qp->req.tx_jiffies + 2);
 	default:
 		/* Datagrams have no order. */
 		return true;

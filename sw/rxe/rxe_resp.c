@@ -438,7 +438,6 @@ static void do_unreliable(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 	u32 flags = pkt->op->flags;
 	bool gap = pkt->psn != resp->psn;
 
-	qp->req.heard = true;
 	if (gap)
 		rxe_count(qp->rxe, RXE_CNT_OUT_OF_SEQ);
 	if (resp->in_msg != IN_NOTHING &&
