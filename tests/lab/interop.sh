@@ -74,7 +74,8 @@ programs()
 			timed "$name: $tool -s 65536" run_perftest "$tool" -s 65536 -n 20
 		fi
 	done
-	if wants perftest; then
+	# What is behind these does not depend on who begins.
+	if wants perftest && { [ -n "$full" ] || [ "$role" = client ]; }; then
 		atomic_programs "$name"
 		connection_programs "$name"
 		datagram_programs "$name"
