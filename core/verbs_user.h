@@ -35,6 +35,11 @@ struct ib_cq *rdma_create_user_cq(struct ib_ucontext *uctx,
 				  void *cq_context,
 				  struct ib_ucq_object *uobj,
 				  struct uverbs_attr_bundle *attrs);
+struct ib_mw *rdma_alloc_user_mw(struct ib_pd *pd, enum ib_mw_type type,
+				 struct ib_uobject *uobj,
+				 struct ib_udata *udata);
+int rdma_dealloc_user_mw(struct ib_mw *mw);
+
 int rdma_modify_user_srq(struct ib_srq *srq, struct ib_srq_attr *attr,
 			 enum ib_srq_attr_mask mask, struct ib_udata *udata);
 int rdma_resize_user_cq(struct ib_cq *cq, int cqe, struct ib_udata *udata);

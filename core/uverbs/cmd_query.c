@@ -7,13 +7,10 @@
 
 /* What needs commands that are not here. */
 #define UVERBS_CAPS_NOT_OFFERED                                                \
-	(IB_UVERBS_DEVICE_MEM_WINDOW |                                         \
-	 IB_UVERBS_DEVICE_MEM_WINDOW_TYPE_2A |                                 \
-	 IB_UVERBS_DEVICE_MEM_WINDOW_TYPE_2B | IB_UVERBS_DEVICE_XRC |          \
+	(IB_UVERBS_DEVICE_MEM_WINDOW_TYPE_2A | IB_UVERBS_DEVICE_XRC |          \
 	 IB_UVERBS_DEVICE_MANAGED_FLOW_STEERING |                              \
 	 IB_UVERBS_DEVICE_AUTO_PATH_MIG)
 
-/* Limits of memory windows stay 0: no command makes one. */
 static void uverbs_fill_device(struct ib_uverbs_query_device_resp *resp,
 			       const struct ib_device *ibdev,
 			       const struct ib_device_attr *attr)
@@ -48,6 +45,7 @@ static void uverbs_fill_device(struct ib_uverbs_query_device_resp *resp,
 	resp->max_qp_init_rd_atom = attr->max_qp_init_rd_atom;
 	resp->max_res_rd_atom = attr->max_res_rd_atom;
 
+	resp->max_mw = attr->max_mw;
 	resp->max_srq = attr->max_srq;
 	resp->max_srq_wr = attr->max_srq_wr;
 	resp->max_srq_sge = attr->max_srq_sge;

@@ -87,6 +87,11 @@ static const struct uverbs_write_method uverbs_plain[] = {
 	[IB_USER_VERBS_CMD_DESTROY_QP] =
 		UVERBS_IO(uverbs_w_destroy_qp, ib_uverbs_destroy_qp,
 			  ib_uverbs_destroy_qp_resp),
+	[IB_USER_VERBS_CMD_ALLOC_MW] =
+		UVERBS_DRIVER_IO(uverbs_w_alloc_mw, ib_uverbs_alloc_mw,
+				 ib_uverbs_alloc_mw_resp),
+	[IB_USER_VERBS_CMD_DEALLOC_MW] =
+		UVERBS_I(uverbs_w_dealloc_mw, ib_uverbs_dealloc_mw),
 	[IB_USER_VERBS_CMD_CREATE_SRQ] =
 		UVERBS_DRIVER_IO(uverbs_w_create_srq, ib_uverbs_create_srq,
 				 ib_uverbs_create_srq_resp),
@@ -379,6 +384,16 @@ static const struct uverbs_ioctl_method uverbs_ah_methods[] = {
 	},
 };
 
+static_assert(UVERBS_ATTR_DESTROY_MW_HANDLE == 0);
+
+static const struct uverbs_ioctl_method uverbs_mw_methods[] = {
+	[UVERBS_METHOD_MW_DESTROY] = {
+		.handler = uverbs_m_mw_destroy,
+		.specs = uverbs_destroy_attrs,
+		.num_specs = ARRAY_SIZE(uverbs_destroy_attrs),
+	},
+};
+
 static const struct uverbs_attr_spec uverbs_cq_create_attrs[] = {
 	[UVERBS_ATTR_CREATE_CQ_HANDLE] = { .kind = UVERBS_ATTR_NEW_HANDLE,
 					   UVERBS_REQUIRED },
@@ -536,6 +551,7 @@ static const struct {
 	[UVERBS_OBJECT_QP] = { uverbs_qp_methods, ARRAY_SIZE(uverbs_qp_methods) },
 	[UVERBS_OBJECT_SRQ] = { uverbs_srq_methods,
 				ARRAY_SIZE(uverbs_srq_methods) },
+	[UVERBS_OBJECT_MW] = { uverbs_mw_methods, ARRAY_SIZE(uverbs_mw_methods) },
 	[UVERBS_OBJECT_AH] = { uverbs_ah_methods, ARRAY_SIZE(uverbs_ah_methods) },
 	[UVERBS_OBJECT_MR] = { uverbs_mr_methods, ARRAY_SIZE(uverbs_mr_methods) },
 	[UVERBS_OBJECT_ASYNC_EVENT] = { uverbs_async_methods,

@@ -26,6 +26,7 @@ struct uverbs_object_type;
 /* Users go first: at each step nothing uses what is destroyed. */
 enum uverbs_object_rank {
 	UVERBS_RANK_AH,
+	UVERBS_RANK_MW,
 	UVERBS_RANK_QP,
 	UVERBS_RANK_SRQ,
 	UVERBS_RANK_CQ,
@@ -110,6 +111,7 @@ extern const struct uverbs_object_type uverbs_cq_type;
 extern const struct uverbs_object_type uverbs_qp_type;
 extern const struct uverbs_object_type uverbs_ah_type;
 extern const struct uverbs_object_type uverbs_srq_type;
+extern const struct uverbs_object_type uverbs_mw_type;
 
 struct ib_uobject *uverbs_object_share(struct ib_uverbs_file *file,
 				       const struct uverbs_object_type *type,

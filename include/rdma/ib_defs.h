@@ -790,6 +790,11 @@ enum ib_mr_type {
 	IB_MR_TYPE_INTEGRITY,
 };
 
+enum ib_mw_type {
+	IB_MW_TYPE_1 = 1,
+	IB_MW_TYPE_2 = 2
+};
+
 enum ib_srq_attr_mask {
 	IB_SRQ_MAX_WR = 1 << 0,
 	IB_SRQ_LIMIT = 1 << 1,

@@ -39,6 +39,7 @@ enum rxe_limits {
 	RXE_MAX_PD = 1 << 20,
 	RXE_MAX_MR = (1 << 19) - 1,
 	RXE_MAX_AH = 1 << 20,
+	RXE_MAX_MW = (1 << 19) - 1,
 	RXE_MAX_SRQ = 1 << 19,
 	RXE_MAX_SRQ_WR = 1 << 16,
 	RXE_MAX_MCAST_GRP = 1 << 13,
@@ -87,6 +88,7 @@ struct rxe_dev {
 	atomic_t num_ah;
 	atomic_t num_mcast_grp;
 	atomic_t num_srq;
+	atomic_t num_mw;
 };
 
 struct rxe_ucontext {

@@ -30,6 +30,9 @@ u64 rxe_rnr_delay_ns(u8 code)
 static const u8 wc_opcodes[] = {
 	[IB_WR_SEND] = IB_WC_SEND,
 	[IB_WR_SEND_WITH_IMM] = IB_WC_SEND,
+	[IB_WR_SEND_WITH_INV] = IB_WC_SEND,
+	[IB_WR_BIND_MW] = IB_WC_BIND_MW,
+	[IB_WR_LOCAL_INV] = IB_WC_LOCAL_INV,
 	[IB_WR_RDMA_WRITE] = IB_WC_RDMA_WRITE,
 	[IB_WR_RDMA_WRITE_WITH_IMM] = IB_WC_RDMA_WRITE,
 	[IB_WR_RDMA_READ] = IB_WC_RDMA_READ,
@@ -99,6 +102,19 @@ static bool wqe_known(const struct rxe_sq *sq)
 	return sq->tail != smp_load_acquire(&sq->head) && rxe_sq_slot(sq, sq->tail)->numbered;
 }
 
+void rxe_comp_locals(struct rxe_qp *qp)
+{
+	struct rxe_sq *sq = &qp->sq;
+
+	while (qp->state != IB_QPS_ERR && sq->tail != sq->next) {
+		const struct rxe_swqe *wqe = rxe_sq_slot(sq, sq->tail);
+
+		if (!rxe_wqe_is_local(wqe) || !wqe->done)
+			break;
+		rxe_comp_wqe(qp, IB_WC_SUCCESS);
+	}
+}
+
 /* ---- going forward ---- */
 
 static void made_progress(struct rxe_qp *qp, u32 una)
@@ -118,6 +134,7 @@ static void made_progress(struct rxe_qp *qp, u32 una)
 		req->psn = una;
 	if ((s32)(qp->sq.tail - qp->sq.next) > 0)
 		qp->sq.next = qp->sq.tail;
+	rxe_comp_locals(qp);
 	if (req->una == req->psn || !qp->attr.timeout)
 		rxe_run_ack_timer_off(qp);
 	else

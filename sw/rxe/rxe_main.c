@@ -6,6 +6,7 @@
 #include <softroce.h>
 #include "rxe_ah.h"
 #include "rxe_mr.h"
+#include "rxe_mw.h"
 #include "rxe_net.h"
 #include "rxe_qp.h"
 
@@ -43,6 +44,7 @@ static void __exit rxe_module_exit(void)
 	rxe_net_exit();
 	rxe_qp_table_exit();
 	rxe_ah_exit();
+	rxe_mw_exit();
 	rxe_mr_exit();
 	/* What the links' objects left to call_rcu(). */
 	rcu_barrier();

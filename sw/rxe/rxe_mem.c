@@ -7,6 +7,8 @@
 #include <linux/sched.h>
 #include <linux/scatterlist.h>
 #include "rxe_mr.h"
+#include "rxe_mw.h"
+#include "rxe_qp.h"
 
 /* Extents between two chances for others to run. */
 #define MAP_BATCH 4096
@@ -92,6 +94,13 @@ void rxe_cursor_init(struct rxe_cursor *c, struct rxe_pd *pd,
 		c->off = offset;
 }
 
+void rxe_cursor_init_remote(struct rxe_cursor *c, struct rxe_qp *qp,
+			    const struct ib_sge *sge, int access, u64 offset)
+{
+	rxe_cursor_init(c, qp->pd, sge, 1, access, offset);
+	c->peer_of = qp;
+}
+
 void rxe_cursor_init_inline(struct rxe_cursor *c, const void *data, u32 offset)
 {
 	*c = (struct rxe_cursor){ .inl = data, .off = offset };
@@ -100,7 +109,9 @@ void rxe_cursor_init_inline(struct rxe_cursor *c, const void *data, u32 offset)
 /* The region of [@va, @va + @len), which is kept for what follows. */
 static struct rxe_mr *cursor_mr(struct rxe_cursor *c, u32 key, u64 va, u32 len)
 {
-	if (!c->mr)
+	if (!c->mr && c->peer_of)
+		c->mr = rxe_rkey_get(c->peer_of, key, c->access, va, len);
+	else if (!c->mr)
 		c->mr = rxe_mr_get(c->pd, key, c->access, va, len);
 	else if (!rxe_mr_covers(c->mr, va, len))
 		return NULL;

@@ -11,7 +11,8 @@
 #include <rdma/ib_umem.h>
 #include "rxe_mr.h"
 
-#define MR_INDEX_MAX 0xffffff
+/* The upper half are windows: rxe_mw.c. */
+#define MR_INDEX_MAX 0x7fffff
 #define MR_INDEX(key) ((key) >> 8)
 
 /* What can be asked for; what grants nothing that exists is harmless. */
@@ -150,9 +151,19 @@ int rxe_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 {
 	struct rxe_mr *mr = to_rxe_mr(ibmr);
 
+	if (atomic_read(&mr->num_mw))
+		return -EBUSY;
+	/* Who has a reference may be binding a window to it right now. */
 	xa_erase(&mr_table, MR_INDEX(mr->key));
 	rxe_mr_put(mr);
 	wait_for_completion(&mr->unused);
+	if (atomic_read(&mr->num_mw)) {
+		/* The windows go first (10.6.7.2.4). */
+		refcount_set(&mr->ref, 1);
+		reinit_completion(&mr->unused);
+		rxe_mr_publish(mr);
+		return -EBUSY;
+	}
 	rxe_mr_free(mr);
 	return 0;
 }

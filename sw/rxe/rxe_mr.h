@@ -15,6 +15,7 @@
 #include "rxe.h"
 
 struct ib_umem;
+struct rxe_qp;
 
 /* A run of bytes that are neighbours in memory. */
 struct rxe_extent {
@@ -27,6 +28,7 @@ struct rxe_extent {
  * @va: first address, as local and remote keys see it
  * @len: bytes
  * @dma: a kernel's DMA region: addresses are kernel virtual, all of memory
+ * @num_mw: windows that are bound to it; with any it is not deregistered
  * @extent: @num_extents runs, sorted by start, for binary search
  */
 struct rxe_mr {
@@ -41,6 +43,7 @@ struct rxe_mr {
 	struct ib_umem *umem;
 	struct rxe_extent *extent;
 	u32 num_extents;
+	atomic_t num_mw;
 	refcount_t ref;
 	struct completion unused;
 	struct rcu_head rcu;
@@ -94,10 +97,12 @@ void *rxe_mr_piece(const struct rxe_mr *mr, u64 va, u32 *len);
  * struct rxe_cursor - a position in a scatter/gather list
  * @inl: inline data instead of a list
  * @off: position in sge[@cur]
+ * @peer_of: the keys are those that this queue pair's peer uses
  * @mr: region of sge[@cur], held; NULL when not looked up yet
  */
 struct rxe_cursor {
 	struct rxe_pd *pd;
+	struct rxe_qp *peer_of;
 	const struct ib_sge *sge;
 	const void *inl;
 	u32 num_sge;
@@ -114,6 +119,9 @@ struct rxe_cursor {
 void rxe_cursor_init(struct rxe_cursor *c, struct rxe_pd *pd,
 		     const struct ib_sge *sge, u32 num_sge, int access,
 		     u64 offset);
+/* The same with one entry whose key is the peer's: rxe_rkey_get(). */
+void rxe_cursor_init_remote(struct rxe_cursor *c, struct rxe_qp *qp,
+			    const struct ib_sge *sge, int access, u64 offset);
 void rxe_cursor_init_inline(struct rxe_cursor *c, const void *data, u32 offset);
 /*
  * Next piece: kernel address of *@len bytes at most (cut as needed, never 0),

@@ -28,6 +28,7 @@
 #include "rxe_cq.h"
 #include "rxe_hdr.h"
 #include "rxe_mr.h"
+#include "rxe_mw.h"
 #include "rxe_net.h"
 #include "rxe_pause.h"
 #include "rxe_rq.h"
@@ -55,6 +56,7 @@ struct rxe_swqe {
 			u32 remote_qpn;
 			u32 remote_qkey;
 		};
+		struct rxe_bind bind;
 	};
 	u32 first_psn;
 	u32 last_psn;
@@ -63,6 +65,7 @@ struct rxe_swqe {
 	u8 flags;		/* enum ib_send_flags */
 	u8 num_sge;
 	bool numbered;		/* has its PSNs */
+	bool done;		/* a local operation has been executed */
 	u8 status;		/* enum ib_wc_status found at checking */
 	/* num_sge struct ib_sge, or length bytes with IB_SEND_INLINE */
 	u8 data[] __aligned(8);

@@ -30,7 +30,18 @@
 }
 
 static const struct rxe_opcodes rc_opcodes[] = WR_OPCODES(RC);
+static const struct rxe_opcodes inv_opcodes =
+	OPCODES(RC, SEND, LAST_WITH_INVALIDATE, ONLY_WITH_INVALIDATE);
 static const struct rxe_opcodes uc_opcodes[] = WR_OPCODES(UC);
+
+static const struct rxe_opcodes *message_opcodes(const struct rxe_qp *qp,
+						 const struct rxe_swqe *wqe)
+{
+	if (wqe->opcode == IB_WR_SEND_WITH_INV)
+		return &inv_opcodes;
+	return rxe_qp_is_rc(qp) ? &rc_opcodes[wqe->opcode] :
+				  &uc_opcodes[wqe->opcode];
+}
 
 /* How many messages the responder counts in its MSN. */
 static u32 wqe_messages(const struct rxe_qp *qp, const struct rxe_swqe *wqe)
@@ -153,6 +164,7 @@ static void fill_pkt(struct rxe_qp *qp, const struct rxe_swqe *wqe,
 	pkt->psn = psn;
 	pkt->va = wqe->remote_addr;
 	pkt->rkey = wqe->rkey;
+	pkt->ieth = wqe->rkey;
 	pkt->dmalen = wqe->length;
 	pkt->imm = wqe->imm;
 }
@@ -184,8 +196,7 @@ static bool send_message(struct rxe_qp *qp, struct rxe_swqe *wqe,
 	struct rxe_req *req = &qp->req;
 	u32 index = rxe_psn_diff(req->psn, wqe->first_psn);
 	struct rxe_msg msg = {
-		.opcodes = rxe_qp_is_rc(qp) ? &rc_opcodes[wqe->opcode] :
-					      &uc_opcodes[wqe->opcode],
+		.opcodes = message_opcodes(qp, wqe),
 		.length = wqe->length,
 		.packets = rxe_num_packets(qp, wqe->length),
 		.mtu = qp->mtu,
@@ -376,6 +387,37 @@ static bool send_datagram(struct rxe_qp *qp, struct rxe_swqe *wqe,
 	return true;
 }
 
+/*
+ * Between the requests before and behind it, once; it completes behind those
+ * before it.
+ */
+static void do_local(struct rxe_qp *qp, struct rxe_swqe *wqe,
+		     struct rxe_budget *b)
+{
+	struct rxe_req *req = &qp->req;
+	int status = IB_WC_SUCCESS;
+
+	if (!wqe->done && wqe->opcode == IB_WR_BIND_MW)
+		status = rxe_mw_bind(qp, &wqe->bind);
+	else if (!wqe->done && rxe_mw_invalidate(qp, wqe->rkey))
+		status = IB_WC_LOC_QP_OP_ERR;
+	if (status) {
+		wqe->status = status;
+		return;
+	}
+	if (!wqe->numbered) {
+		/* None: it ends before it begins. */
+		wqe->first_psn = req->psn;
+		wqe->last_psn = rxe_psn_add(req->psn, -1);
+		wqe->ssn = req->ssn;
+		wqe->numbered = true;
+	}
+	wqe->done = true;
+	qp->sq.next++;
+	b->wqes--;
+	rxe_comp_locals(qp);
+}
+
 static bool send_next(struct rxe_qp *qp, struct rxe_swqe *wqe,
 		      struct rxe_budget *b)
 {
@@ -427,6 +469,10 @@ bool rxe_req_work(struct rxe_qp *qp, struct rxe_budget *b)
 			break;
 		if (!rxe_budget_left(b))
 			return true;
+		if (rxe_wqe_is_local(wqe)) {
+			do_local(qp, wqe, b);
+			continue;
+		}
 		if (!wqe->numbered)
 			number_wqe(qp, wqe);
 		if (rxe_paused(qp)) {

@@ -13,6 +13,7 @@
 #include <linux/string.h>
 #include <linux/udp.h>
 #include <net/ip.h>
+#include "rxe_mw.h"
 #include "rxe_psn.h"
 #include "rxe_qp.h"
 #include "rxe_req.h"
@@ -269,8 +270,19 @@ static void do_send(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 
 	rxe_resp_end(qp);
 	resp->in_msg = IN_NOTHING;
+	if ((flags & RXE_OP_INV) && rxe_mw_invalidate(qp, pkt->ieth)) {
+		/* Executed or not, it is refused (IBTA vol. 1, 9.4.1.1.3). */
+		resp->psn = pkt->psn;
+		refuse(qp, RXE_NAK_REM_ACC, IB_EVENT_QP_ACCESS_ERR);
+		fail_recv(qp, IB_WC_REM_INV_REQ_ERR);
+		return;
+	}
 	resp->msn = rxe_psn_add(resp->msn, 1);
 	rxe_count(qp->rxe, RXE_CNT_RDMA_RECVS);
+	if (flags & RXE_OP_INV) {
+		wc.wc_flags = IB_WC_WITH_INVALIDATE;
+		wc.ex.invalidate_rkey = pkt->ieth;
+	}
 	wc.byte_len = resp->written;
 	if (flags & RXE_OP_IMM) {
 		wc.wc_flags = IB_WC_WITH_IMM;
@@ -288,9 +300,9 @@ static bool write_begin(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 	if (!(qp->attr.qp_access_flags & IB_ACCESS_REMOTE_WRITE))
 		goto refuse;
 	if (pkt->dmalen) {
-		struct rxe_mr *mr = rxe_mr_get(qp->pd, pkt->rkey,
-					       IB_ACCESS_REMOTE_WRITE, pkt->va,
-					       pkt->dmalen);
+		struct rxe_mr *mr = rxe_rkey_get(qp, pkt->rkey,
+						 IB_ACCESS_REMOTE_WRITE,
+						 pkt->va, pkt->dmalen);
 
 		if (!mr)
 			goto refuse;
@@ -333,8 +345,8 @@ static void do_write(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 		resp->write_sge.addr = resp->va;
 		resp->write_sge.length = resp->total;
 		resp->write_sge.lkey = resp->rkey;
-		rxe_cursor_init(&resp->cursor, qp->pd, &resp->write_sge, 1,
-				IB_ACCESS_REMOTE_WRITE, resp->written);
+		rxe_cursor_init_remote(&resp->cursor, qp, &resp->write_sge,
+				       IB_ACCESS_REMOTE_WRITE, resp->written);
 		resp->cursor_live = true;
 	}
 	if (store(qp, pkt)) {
@@ -413,16 +425,12 @@ static void do_request(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 	qp->resp.nak_sent = false;
 	qp->resp.reply = RXE_AETH_ACK;
 	qp->resp.again = 0;
-	if ((flags & RXE_OP_SEND) && !(flags & RXE_OP_INV)) {
+	if (flags & RXE_OP_SEND)
 		do_send(qp, pkt);
-	} else if (flags & RXE_OP_WRITE) {
+	else if (flags & RXE_OP_WRITE)
 		do_write(qp, pkt);
-	} else if (flags & RXE_OP_NON_POSTED) {
+	else
 		do_non_posted(qp, pkt);
-	} else {
-		/* Remote invalidation is not supported yet. */
-		rxe_resp_fatal(qp, RXE_NAK_INV_REQ, IB_EVENT_QP_REQ_ERR);
-	}
 	/* The others have answers of their own. */
 	if (pkt->ack_req && !qp->resp.nak_sent && !(flags & RXE_OP_NON_POSTED))
 		rxe_resp_reply(qp, RXE_AETH_ACK);

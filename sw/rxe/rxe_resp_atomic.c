@@ -6,6 +6,7 @@
  */
 #include <linux/atomic.h>
 #include <rdma/ib_user_verbs.h>
+#include "rxe_mw.h"
 #include "rxe_qp.h"
 #include "rxe_resp.h"
 
@@ -29,7 +30,7 @@ static atomic64_t *target(struct rxe_qp *qp, const struct rxe_pkt *pkt,
 	*nak = RXE_NAK_REM_ACC;
 	if (!(qp->attr.qp_access_flags & access))
 		return NULL;
-	*mr = rxe_mr_get(qp->pd, pkt->rkey, access, pkt->va, len);
+	*mr = rxe_rkey_get(qp, pkt->rkey, access, pkt->va, len);
 	if (!*mr)
 		return NULL;
 	addr = rxe_mr_piece(*mr, pkt->va, &len);

@@ -7,6 +7,7 @@
  * the middle ends in a NAK (IBTA vol. 1, 9.7.5.1.8).
  */
 #include <linux/log2.h>
+#include "rxe_mw.h"
 #include "rxe_psn.h"
 #include "rxe_qp.h"
 #include "rxe_resp.h"
@@ -84,8 +85,8 @@ static bool may_read(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 		return false;
 	if (!pkt->dmalen)
 		return true;
-	mr = rxe_mr_get(qp->pd, pkt->rkey, IB_ACCESS_REMOTE_READ, pkt->va,
-			pkt->dmalen);
+	mr = rxe_rkey_get(qp, pkt->rkey, IB_ACCESS_REMOTE_READ, pkt->va,
+			  pkt->dmalen);
 	if (mr)
 		rxe_mr_put(mr);
 	return mr;
@@ -276,8 +277,8 @@ static bool answer_read(struct rxe_qp *qp, struct rxe_job *job,
 		return true;
 	}
 	n = i;
-	rxe_cursor_init(&from, qp->pd, &sge, 1, IB_ACCESS_REMOTE_READ,
-			index * qp->mtu);
+	rxe_cursor_init_remote(&from, qp, &sge, IB_ACCESS_REMOTE_READ,
+			       index * qp->mtu);
 	for (i = 0; i < n && ok; i++) {
 		struct rxe_pkt pkt = {
 			.pkey = RXE_DEFAULT_PKEY,

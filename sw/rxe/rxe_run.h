@@ -97,6 +97,8 @@ void rxe_comp_timeout(struct rxe_qp *qp);
 void rxe_comp_rnr_timer(struct rxe_qp *qp);
 /* The oldest WQE is done. */
 void rxe_comp_wqe(struct rxe_qp *qp, int status);
+/* What was executed here and waits for nothing any more is done. */
+void rxe_comp_locals(struct rxe_qp *qp);
 /* All that was sent is done: UC. */
 void rxe_comp_sent(struct rxe_qp *qp);
 /* It failed: complete it so; the QP is in ERR, or in SQE (UC). */

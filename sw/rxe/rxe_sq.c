@@ -27,6 +27,7 @@ struct sq_wr {
 	u32 ah_num;
 	u32 remote_qpn;
 	u32 remote_qkey;
+	struct rxe_bind bind;
 };
 
 /* What a queue pair of @type does: IBTA vol. 1, table 89. */
@@ -38,7 +39,10 @@ static bool opcode_known(enum ib_qp_type type, u32 opcode)
 		return true;
 	case IB_WR_RDMA_WRITE:
 	case IB_WR_RDMA_WRITE_WITH_IMM:
+	case IB_WR_BIND_MW:
+	case IB_WR_LOCAL_INV:
 		return type == IB_QPT_RC || type == IB_QPT_UC;
+	case IB_WR_SEND_WITH_INV:
 	case IB_WR_RDMA_READ:
 	case IB_WR_ATOMIC_CMP_AND_SWP:
 	case IB_WR_ATOMIC_FETCH_AND_ADD:
@@ -63,6 +67,8 @@ static void fill_slot(const struct rxe_qp *qp, struct rxe_swqe *wqe, u64 wr_id,
 		wqe->ah_num = wr->ah_num;
 		wqe->remote_qpn = wr->remote_qpn;
 		wqe->remote_qkey = wr->remote_qkey;
+	} else if (wr->opcode == IB_WR_BIND_MW) {
+		wqe->bind = wr->bind;
 	} else {
 		wqe->compare_add = wr->compare_add;
 		wqe->swap = wr->swap;
@@ -72,6 +78,7 @@ static void fill_slot(const struct rxe_qp *qp, struct rxe_swqe *wqe, u64 wr_id,
 	wqe->num_sge = 0;
 	wqe->length = 0;
 	wqe->numbered = false;
+	wqe->done = false;
 	wqe->status = IB_WC_SUCCESS;
 }
 
@@ -103,6 +110,7 @@ static bool may_inline(u32 opcode)
 	switch (opcode) {
 	case IB_WR_SEND:
 	case IB_WR_SEND_WITH_IMM:
+	case IB_WR_SEND_WITH_INV:
 	case IB_WR_RDMA_WRITE:
 	case IB_WR_RDMA_WRITE_WITH_IMM:
 		return true;
@@ -133,7 +141,7 @@ static int check_user_wqe(const struct rxe_qp *qp, struct rxe_swqe *wqe,
 
 	if (!opcode_known(qp->ibqp.qp_type, in->wr.opcode))
 		return IB_WC_LOC_QP_OP_ERR;
-	if (in->wr.opcode == IB_WR_FLUSH)
+	if (in->wr.opcode == IB_WR_FLUSH || rxe_wqe_is_local(wqe))
 		return IB_WC_SUCCESS;
 	if (in->wr.opcode == IB_WR_ATOMIC_WRITE &&
 	    (!num || in->wr.send_flags & IB_SEND_INLINE))
@@ -185,6 +193,20 @@ static void read_wr(const struct rxe_qp *qp, const struct rxe_send_wr *in,
 		wr->range = in->wr.flush.length;
 		wr->feth = (in->wr.flush.level & 3) << 4 |
 			   (in->wr.flush.type & 15);
+		break;
+	case IB_WR_BIND_MW:
+		wr->bind = (struct rxe_bind){
+			.mw_rkey = in->wr.mw.mw_rkey,
+			.new_rkey = in->wr.mw.rkey,
+			.mr_lkey = in->wr.mw.mr_lkey,
+			.access = in->wr.mw.access,
+			.addr = in->wr.mw.addr,
+			.length = in->wr.mw.length,
+		};
+		break;
+	case IB_WR_SEND_WITH_INV:
+	case IB_WR_LOCAL_INV:
+		wr->rkey = in->ex.invalidate_rkey;
 		break;
 	default:
 		wr->remote_addr = in->wr.rdma.remote_addr;
@@ -254,9 +276,10 @@ static int fill_kernel_wqe(struct rxe_qp *qp, const struct ib_send_wr *wr)
 	u64 total = 0;
 	int i;
 
-	/* The kernel's API has no work request for a FLUSH. */
+	/* The kernel's API has no work request for these two. */
 	if (!opcode_known(qp->ibqp.qp_type, wr->opcode) ||
-	    wr->opcode == IB_WR_FLUSH || wr->num_sge < 0 || wr->num_sge > sq->max_sge)
+	    wr->opcode == IB_WR_FLUSH || wr->opcode == IB_WR_BIND_MW ||
+	    wr->num_sge < 0 || wr->num_sge > sq->max_sge)
 		return -EINVAL;
 	switch (wr->opcode) {
 	case IB_WR_SEND:
@@ -268,6 +291,10 @@ static int fill_kernel_wqe(struct rxe_qp *qp, const struct ib_send_wr *wr)
 		in.ah_num = to_rxe_ah(ud_wr(wr)->ah)->entry->num;
 		in.remote_qpn = ud_wr(wr)->remote_qpn;
 		in.remote_qkey = ud_wr(wr)->remote_qkey;
+		break;
+	case IB_WR_SEND_WITH_INV:
+	case IB_WR_LOCAL_INV:
+		in.rkey = wr->ex.invalidate_rkey;
 		break;
 	case IB_WR_ATOMIC_CMP_AND_SWP:
 	case IB_WR_ATOMIC_FETCH_AND_ADD:

@@ -44,9 +44,16 @@ static inline bool rxe_wqe_non_posted(const struct rxe_swqe *wqe)
 	       wqe->opcode == IB_WR_FLUSH || wqe->opcode == IB_WR_ATOMIC_WRITE;
 }
 
+/* What is executed here, in its turn, and takes no PSN. */
+static inline bool rxe_wqe_is_local(const struct rxe_swqe *wqe)
+{
+	return wqe->opcode == IB_WR_BIND_MW || wqe->opcode == IB_WR_LOCAL_INV;
+}
+
 static inline bool rxe_wqe_is_send(const struct rxe_swqe *wqe)
 {
-	return wqe->opcode == IB_WR_SEND || wqe->opcode == IB_WR_SEND_WITH_IMM;
+	return wqe->opcode == IB_WR_SEND || wqe->opcode == IB_WR_SEND_WITH_IMM ||
+	       wqe->opcode == IB_WR_SEND_WITH_INV;
 }
 
 static inline bool rxe_wqe_has_imm(const struct rxe_swqe *wqe)

@@ -9,6 +9,7 @@
 #include "rxe_cq.h"
 #include "rxe_mcast.h"
 #include "rxe_mr.h"
+#include "rxe_mw.h"
 #include "rxe_qp.h"
 #include "rxe_ring.h"
 #include "rxe_srq.h"
@@ -37,6 +38,8 @@ static int rxe_query_device(struct ib_device *ib, struct ib_device_attr *attr,
 				    IB_DEVICE_SYS_IMAGE_GUID |
 				    IB_DEVICE_RC_RNR_NAK_GEN |
 				    IB_DEVICE_SRQ_RESIZE |
+				    IB_DEVICE_MEM_WINDOW |
+				    IB_DEVICE_MEM_WINDOW_TYPE_2B |
 				    IB_DEVICE_FLUSH_GLOBAL |
 				    IB_DEVICE_ATOMIC_WRITE,
 		.kernel_cap_flags = IBK_ALLOW_USER_UNREG,
@@ -50,6 +53,7 @@ static int rxe_query_device(struct ib_device *ib, struct ib_device_attr *attr,
 		.max_mr = RXE_MAX_MR,
 		.max_pd = RXE_MAX_PD,
 		.max_ah = RXE_MAX_AH,
+		.max_mw = RXE_MAX_MW,
 		.max_srq = RXE_MAX_SRQ,
 		.max_srq_wr = RXE_MAX_SRQ_WR,
 		.max_srq_sge = RXE_MAX_SGE,
@@ -215,6 +219,9 @@ const struct ib_device_ops rxe_dev_ops = {
 	.create_user_ah = rxe_create_ah,
 	.query_ah = rxe_query_ah,
 	.destroy_ah = rxe_destroy_ah,
+	INIT_RDMA_OBJ_SIZE(ib_mw, rxe_mw, ibmw),
+	.alloc_mw = rxe_alloc_mw,
+	.dealloc_mw = rxe_dealloc_mw,
 	INIT_RDMA_OBJ_SIZE(ib_srq, rxe_srq, ibsrq),
 	.create_srq = rxe_create_srq,
 	.modify_srq = rxe_modify_srq,

@@ -153,7 +153,7 @@ static void req_refuses_to_post(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sm_post_sges(sm, 1, IB_WR_SEND, list, 5, 0),
 			-EINVAL);
 	KUNIT_EXPECT_EQ(test, sm_post(sm, 1, IB_WR_REG_MR, 0, 4, 0), -EINVAL);
-	KUNIT_EXPECT_EQ(test, sm_post(sm, 1, IB_WR_LOCAL_INV, 0, 4, 0),
+	KUNIT_EXPECT_EQ(test, sm_post(sm, 1, IB_WR_BIND_MW, 0, 4, 0),
 			-EINVAL);
 	KUNIT_EXPECT_EQ(test, sm_post(sm, 1, IB_WR_RDMA_READ, 0, 4,
 				      IB_SEND_INLINE), -EINVAL);

@@ -569,16 +569,6 @@ static void resp_wrong_order_of_opcodes(struct kunit *test)
 	refuse_shapes(test, rows, ARRAY_SIZE(rows));
 }
 
-static void resp_unsupported_opcodes(struct kunit *test)
-{
-	static const struct shape rows[] = {
-		{ IB_OPCODE_RC_SEND_ONLY_WITH_INVALIDATE, 8, 0, NONE, 0 },
-		{ IB_OPCODE_RC_SEND_LAST_WITH_INVALIDATE, 8, 0, S_FIRST, 0 },
-	};
-
-	refuse_shapes(test, rows, ARRAY_SIZE(rows));
-}
-
 /* ---- keys, ranges, rights ---- */
 
 enum wrong {
@@ -856,7 +846,6 @@ static struct kunit_case rxe_sm_resp_cases[] = {
 	KUNIT_CASE(resp_rnr_timer_values),
 	KUNIT_CASE(resp_bad_lengths),
 	KUNIT_CASE(resp_wrong_order_of_opcodes),
-	KUNIT_CASE(resp_unsupported_opcodes),
 	KUNIT_CASE(resp_write_access),
 	KUNIT_CASE(resp_read_access),
 	KUNIT_CASE(resp_access_at_the_limits),
