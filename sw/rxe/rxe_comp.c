@@ -106,13 +106,12 @@ void rxe_comp_locals(struct rxe_qp *qp)
 {
 	struct rxe_sq *sq = &qp->sq;
 
-	while (qp->state != IB_QPS_ERR && sq->tail != sq->next) {
-		const struct rxe_swqe *wqe = rxe_sq_slot(sq, sq->tail);
-
-		if (!rxe_wqe_is_local(wqe) || !wqe->done)
-			break;
+	while (qp->state != IB_QPS_ERR && wqe_known(sq) &&
+	       rxe_wqe_is_local(rxe_sq_slot(sq, sq->tail)))
 		rxe_comp_wqe(qp, IB_WC_SUCCESS);
-	}
+	/* What was going to be done again may be done. */
+	if ((s32)(sq->tail - sq->next) > 0)
+		sq->next = sq->tail;
 }
 
 /* ---- going forward ---- */
@@ -132,8 +131,6 @@ static void made_progress(struct rxe_qp *qp, u32 una)
 	/* What was going to be sent again has arrived meanwhile. */
 	if (rxe_psn_diff(req->psn, una) < 0)
 		req->psn = una;
-	if ((s32)(qp->sq.tail - qp->sq.next) > 0)
-		qp->sq.next = qp->sq.tail;
 	rxe_comp_locals(qp);
 	if (req->una == req->psn || !qp->attr.timeout)
 		rxe_run_ack_timer_off(qp);
@@ -289,6 +286,11 @@ static void comp_fatal_nak(struct rxe_qp *qp, struct rxe_pkt *pkt)
 	while (qp->state != IB_QPS_ERR && wqe_known(&qp->sq)) {
 		struct rxe_swqe *wqe = rxe_sq_slot(&qp->sq, qp->sq.tail);
 
+		if (rxe_wqe_is_local(wqe)) {
+			/* It has its number, so it has been executed. */
+			rxe_comp_wqe(qp, IB_WC_SUCCESS);
+			continue;
+		}
 		if (rxe_psn_diff(pkt->psn, wqe->last_psn) <= 0) {
 			rxe_comp_fail(qp, status);
 			return;

@@ -192,11 +192,10 @@ struct rxe_mr *rxe_rkey_get(struct rxe_qp *qp, u32 rkey, int access, u64 va,
 	mw = xa_load(&mw_table, MW_INDEX(rkey));
 	if (mw) {
 		spin_lock(&mw->lock);
-		/* A bound region is not being deregistered. */
-		if (grants(mw, qp, rkey, access, va, len)) {
+		/* While it is bound it is not freed, but may be out of use. */
+		if (grants(mw, qp, rkey, access, va, len) &&
+		    refcount_inc_not_zero(&mw->mr->ref))
 			mr = mw->mr;
-			refcount_inc(&mr->ref);
-		}
 		spin_unlock(&mw->lock);
 	}
 	rcu_read_unlock();

@@ -65,7 +65,6 @@ struct rxe_swqe {
 	u8 flags;		/* enum ib_send_flags */
 	u8 num_sge;
 	bool numbered;		/* has its PSNs */
-	bool done;		/* a local operation has been executed */
 	u8 status;		/* enum ib_wc_status found at checking */
 	/* num_sge struct ib_sge, or length bytes with IB_SEND_INLINE */
 	u8 data[] __aligned(8);

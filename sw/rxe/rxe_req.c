@@ -388,31 +388,27 @@ static bool send_datagram(struct rxe_qp *qp, struct rxe_swqe *wqe,
 }
 
 /*
- * Between the requests before and behind it, once; it completes behind those
- * before it.
+ * Between the requests before and behind it, once: what has its number has been
+ * executed.  It completes behind those before it.
  */
 static void do_local(struct rxe_qp *qp, struct rxe_swqe *wqe,
 		     struct rxe_budget *b)
 {
 	struct rxe_req *req = &qp->req;
-	int status = IB_WC_SUCCESS;
 
-	if (!wqe->done && wqe->opcode == IB_WR_BIND_MW)
-		status = rxe_mw_bind(qp, &wqe->bind);
-	else if (!wqe->done && rxe_mw_invalidate(qp, wqe->rkey))
-		status = IB_WC_LOC_QP_OP_ERR;
-	if (status) {
-		wqe->status = status;
-		return;
-	}
 	if (!wqe->numbered) {
-		/* None: it ends before it begins. */
+		if (wqe->opcode == IB_WR_BIND_MW)
+			wqe->status = rxe_mw_bind(qp, &wqe->bind);
+		else if (rxe_mw_invalidate(qp, wqe->rkey))
+			wqe->status = IB_WC_LOC_QP_OP_ERR;
+		if (wqe->status != IB_WC_SUCCESS)
+			return;
+		/* No PSN: it ends before it begins. */
 		wqe->first_psn = req->psn;
 		wqe->last_psn = rxe_psn_add(req->psn, -1);
 		wqe->ssn = req->ssn;
 		wqe->numbered = true;
 	}
-	wqe->done = true;
 	qp->sq.next++;
 	b->wqes--;
 	rxe_comp_locals(qp);

@@ -78,7 +78,6 @@ static void fill_slot(const struct rxe_qp *qp, struct rxe_swqe *wqe, u64 wr_id,
 	wqe->num_sge = 0;
 	wqe->length = 0;
 	wqe->numbered = false;
-	wqe->done = false;
 	wqe->status = IB_WC_SUCCESS;
 }
 
