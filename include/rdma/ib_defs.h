@@ -97,6 +97,7 @@ enum ib_device_cap_flags {
 /* What is of interest inside the kernel: ib_device_attr.kernel_cap_flags. */
 enum ib_kernel_cap_flags {
 	/* "rdma link del" may unregister the device. */
+	IBK_SG_GAPS_REG = 1 << 3,
 	IBK_ALLOW_USER_UNREG = 1 << 4,
 };
 

@@ -359,6 +359,10 @@ struct ib_device_ops {
 	struct ib_mr *(*reg_user_mr)(struct ib_pd *pd, u64 start, u64 length,
 				     u64 virt_addr, int mr_access_flags,
 				     struct ib_udata *udata);
+	struct ib_mr *(*alloc_mr)(struct ib_pd *pd, enum ib_mr_type mr_type,
+				  u32 max_num_sg);
+	int (*map_mr_sg)(struct ib_mr *mr, struct scatterlist *sg, int sg_nents,
+			 unsigned int *sg_offset);
 	int (*dereg_mr)(struct ib_mr *mr, struct ib_udata *udata);
 
 	struct rdma_hw_stats *(*alloc_hw_device_stats)(struct ib_device *dev);
@@ -588,6 +592,10 @@ void ib_dealloc_pd(struct ib_pd *pd);
 
 struct ib_mr *ib_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 			     u64 virt_addr, int mr_access_flags);
+struct ib_mr *ib_alloc_mr(struct ib_pd *pd, enum ib_mr_type mr_type,
+			  u32 max_num_sg);
+int ib_map_mr_sg(struct ib_mr *mr, struct scatterlist *sg, int sg_nents,
+		 unsigned int *sg_offset, unsigned int page_size);
 int ib_dereg_mr_user(struct ib_mr *mr, struct ib_udata *udata);
 int ib_dereg_mr(struct ib_mr *mr);
 
@@ -602,6 +610,28 @@ int rdma_destroy_ah(struct ib_ah *ah, u32 flags);
 void rdma_copy_ah_attr(struct rdma_ah_attr *dest,
 		       const struct rdma_ah_attr *src);
 void rdma_destroy_ah_attr(struct rdma_ah_attr *ah_attr);
+
+/**
+ * ib_inc_rkey - the next key of the same region or window
+ * @rkey: the present one
+ *
+ * Return: it with one more in the low byte, which is the consumer's.
+ */
+static inline u32 ib_inc_rkey(u32 rkey)
+{
+	return (rkey & ~0xffu) | ((rkey + 1) & 0xff);
+}
+
+/**
+ * ib_update_fast_reg_key - choose the low byte of the next registration's key
+ * @mr: from ib_alloc_mr()
+ * @newkey: the byte
+ */
+static inline void ib_update_fast_reg_key(struct ib_mr *mr, u8 newkey)
+{
+	mr->lkey = (mr->lkey & ~0xffu) | newkey;
+	mr->rkey = (mr->rkey & ~0xffu) | newkey;
+}
 
 static inline struct ib_global_route *
 rdma_ah_retrieve_grh(struct rdma_ah_attr *attr)

@@ -38,6 +38,7 @@ enum rxe_limits {
 	RXE_MAX_CQE = (1 << 20) - 1,
 	RXE_MAX_PD = 1 << 20,
 	RXE_MAX_MR = (1 << 19) - 1,
+	RXE_MAX_FAST_REG = 512,	/* entries of a list */
 	RXE_MAX_AH = 1 << 20,
 	RXE_MAX_MW = (1 << 19) - 1,
 	RXE_MAX_SRQ = 1 << 19,

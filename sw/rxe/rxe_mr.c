@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Memory regions: keys, registration and its end.
+ * Memory regions: keys, registration and its end, fast registration.
  *
  * A key is an index into the table, given out in turn, and a random byte.  A
  * key that was given back comes again after 16 million others, most likely
@@ -20,6 +20,9 @@
 	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |                      \
 	 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC | IB_ACCESS_MW_BIND | \
 	 IB_ACCESS_HUGETLB | IB_ACCESS_FLUSH_GLOBAL | IB_ACCESS_OPTIONAL)
+
+#define MR_ACCESS_REMOTE                                                       \
+	(IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC)
 
 static DEFINE_XARRAY_ALLOC1(mr_table);
 static u32 mr_next;
@@ -92,6 +95,7 @@ void rxe_mr_free(struct rxe_mr *mr)
 	xa_erase(&mr_table, MR_INDEX(mr->key));
 	ib_umem_release(mr->umem);
 	kvfree(mr->extent);
+	kvfree(mr->next);
 	atomic_dec(&mr->rxe->num_mr);
 	/* A look-up may still hold the pointer. */
 	kfree_rcu(mr, rcu);
@@ -168,18 +172,33 @@ int rxe_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	return 0;
 }
 
+static bool grants(const struct rxe_mr *mr, const struct rxe_pd *pd, u32 key,
+		   int access)
+{
+	/* Before what is in force: rxe_mr_enforce(). */
+	return smp_load_acquire(&mr->state) == RXE_MR_IN_FORCE &&
+	       READ_ONCE(mr->key) == key && mr->pd == pd &&
+	       (READ_ONCE(mr->access) & access) == access;
+}
+
 struct rxe_mr *rxe_mr_get_whole(struct rxe_pd *pd, u32 key, int access)
 {
 	struct rxe_mr *mr;
 
 	rcu_read_lock();
 	mr = xa_load(&mr_table, MR_INDEX(key));
-	if (mr && (mr->key != key || mr->pd != pd ||
-		   (mr->access & access) != access ||
+	if (mr && (!grants(mr, pd, key, access) ||
 		   !refcount_inc_not_zero(&mr->ref)))
 		mr = NULL;
 	rcu_read_unlock();
-	return mr;
+	if (!mr || !mr->next)
+		return mr;
+	/* Who ends it sees the reference, or this one sees the end. */
+	smp_mb__after_atomic();
+	if (grants(mr, pd, key, access))
+		return mr;
+	rxe_mr_put(mr);
+	return NULL;
 }
 
 struct rxe_mr *rxe_mr_get(struct rxe_pd *pd, u32 key, int access, u64 va,
@@ -197,4 +216,119 @@ void rxe_mr_put(struct rxe_mr *mr)
 {
 	if (refcount_dec_and_test(&mr->ref))
 		complete(&mr->unused);
+}
+
+/* ---- fast registration ---- */
+
+struct ib_mr *rxe_alloc_mr(struct ib_pd *pd, enum ib_mr_type type, u32 max_sg)
+{
+	struct rxe_mr *mr;
+
+	/* Entries begin and end where they like: gaps are no matter. */
+	if (type != IB_MR_TYPE_MEM_REG && type != IB_MR_TYPE_SG_GAPS)
+		return ERR_PTR(-EOPNOTSUPP);
+	if (!max_sg || max_sg > RXE_MAX_FAST_REG)
+		return ERR_PTR(-EINVAL);
+	mr = rxe_mr_alloc(to_rxe_pd(pd), 0);
+	if (IS_ERR(mr))
+		return ERR_CAST(mr);
+	mr->state = RXE_MR_FREE;
+	mr->max_next = max_sg;
+	mr->extent = kvmalloc_array(max_sg, sizeof(*mr->extent), GFP_KERNEL);
+	mr->next = kvmalloc_array(max_sg, sizeof(*mr->next), GFP_KERNEL);
+	if (!mr->extent || !mr->next) {
+		rxe_mr_free(mr);
+		return ERR_PTR(-ENOMEM);
+	}
+	rxe_mr_publish(mr);
+	return &mr->ibmr;
+}
+
+static void map_entry(struct rxe_mr *mr, void *addr, u32 len)
+{
+	struct rxe_extent *last = mr->next + mr->num_next - 1;
+
+	if (!mr->num_next || last->addr + (mr->next_len - last->start) != addr)
+		mr->next[mr->num_next++] =
+			(struct rxe_extent){ mr->next_len, addr };
+	mr->next_len += len;
+}
+
+/* As many entries as there is room for; their addresses are the kernel's own. */
+int rxe_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sgl, int num,
+		  unsigned int *offset)
+{
+	struct rxe_mr *mr = to_rxe_mr(ibmr);
+	u32 skip = offset ? *offset : 0;
+	struct scatterlist *sg;
+	int i;
+
+	if (num < 1 || skip >= sg_dma_len(sgl))
+		return -EINVAL;
+	mr->num_next = 0;
+	mr->next_len = 0;
+	ibmr->iova = sg_dma_address(sgl) + skip;
+	for_each_sg(sgl, sg, num, i) {
+		if (mr->num_next == mr->max_next)
+			break;
+		map_entry(mr, (void *)(uintptr_t)sg_dma_address(sg) + skip,
+			  sg_dma_len(sg) - skip);
+		skip = 0;
+	}
+	ibmr->length = mr->next_len;
+	if (offset)
+		*offset = 0;
+	return i;
+}
+
+/* Nobody uses what is not in force any more. */
+static bool unused(const struct rxe_mr *mr)
+{
+	smp_mb();	/* Pairs with the one of rxe_mr_get_whole(). */
+	return refcount_read(&mr->ref) == 1;
+}
+
+int rxe_mr_enforce(struct rxe_pd *pd, struct rxe_mr *mr, u32 key, int access)
+{
+	if (mr->pd != pd || MR_INDEX(key) != MR_INDEX(mr->key) ||
+	    access & ~MR_ACCESS_SUPPORTED || !mr->num_next ||
+	    READ_ONCE(mr->state) == RXE_MR_IN_FORCE)
+		return -EINVAL;
+	if (!unused(mr))
+		return -EAGAIN;
+	swap(mr->extent, mr->next);
+	mr->num_extents = mr->num_next;
+	mr->num_next = 0;
+	mr->va = mr->ibmr.iova;
+	mr->len = mr->next_len;
+	WRITE_ONCE(mr->access, access);
+	WRITE_ONCE(mr->key, key);
+	mr->ibmr.lkey = key;
+	mr->ibmr.rkey = key;
+	smp_store_release(&mr->state, RXE_MR_IN_FORCE);
+	return 0;
+}
+
+int rxe_mr_invalidate(struct rxe_pd *pd, u32 key, bool remote)
+{
+	struct rxe_mr *mr;
+	int ret = -EINVAL;
+
+	rcu_read_lock();
+	mr = xa_load(&mr_table, MR_INDEX(key));
+	if (!mr || !mr->next || READ_ONCE(mr->key) != key || mr->pd != pd ||
+	    (remote && !(READ_ONCE(mr->access) & MR_ACCESS_REMOTE)))
+		goto unlock;
+	/* It is closing already when LOCAL_INV comes to it again. */
+	if (cmpxchg(&mr->state, RXE_MR_IN_FORCE, RXE_MR_CLOSING) == RXE_MR_FREE)
+		goto unlock;
+	if (!remote && !unused(mr)) {
+		ret = -EAGAIN;
+		goto unlock;
+	}
+	WRITE_ONCE(mr->state, RXE_MR_FREE);
+	ret = 0;
+unlock:
+	rcu_read_unlock();
+	return ret;
 }

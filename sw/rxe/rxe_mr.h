@@ -2,10 +2,16 @@
 /*
  * Memory regions and how the data path reaches into them.
  *
- * Lifetime: made by reg_user_mr or get_dma_mr with one reference, found by key
- * under RCU (rxe_mr_get()), which takes another.  dereg_mr unpublishes the
+ * Lifetime: made by reg_user_mr, get_dma_mr or alloc_mr with one reference, found
+ * by key under RCU (rxe_mr_get()), which takes another.  dereg_mr unpublishes the
  * key and waits for the references that bursts hold (they are short, BH
  * context); then the pages are unpinned.
+ *
+ * Fast registration (IBTA vol. 1, 10.6.4.4): a kernel consumer's region from
+ * alloc_mr has a place in the table, but no key of it is good.  map_mr_sg fills
+ * the list that is going to be its memory, REG_MR puts it into force under a
+ * key, LOCAL_INV or the peer's SEND with invalidate ends that.  The list in
+ * force changes only while nobody holds a reference.
  */
 #ifndef SOFTROCE_RXE_MR_H
 #define SOFTROCE_RXE_MR_H
@@ -15,7 +21,16 @@
 #include "rxe.h"
 
 struct ib_umem;
+struct scatterlist;
 struct rxe_qp;
+
+enum rxe_mr_state {
+	RXE_MR_IN_FORCE,
+	/* Of fast registration only: no key is good ... */
+	RXE_MR_FREE,
+	/* ... but bytes may be on their way through it. */
+	RXE_MR_CLOSING,
+};
 
 /* A run of bytes that are neighbours in memory. */
 struct rxe_extent {
@@ -30,6 +45,10 @@ struct rxe_extent {
  * @dma: a kernel's DMA region: addresses are kernel virtual, all of memory
  * @num_mw: windows that are bound to it; with any it is not deregistered
  * @extent: @num_extents runs, sorted by start, for binary search
+ * @state: enum rxe_mr_state
+ * @next: of fast registration, else NULL: what will be @extent, with room for
+ *	@max_next
+ * @next_len: bytes in it
  */
 struct rxe_mr {
 	struct ib_mr ibmr;
@@ -43,6 +62,11 @@ struct rxe_mr {
 	struct ib_umem *umem;
 	struct rxe_extent *extent;
 	u32 num_extents;
+	int state;
+	struct rxe_extent *next;
+	u32 num_next;
+	u32 max_next;
+	u64 next_len;
 	atomic_t num_mw;
 	refcount_t ref;
 	struct completion unused;
@@ -57,6 +81,21 @@ struct ib_mr *rxe_reg_user_mr(struct ib_pd *pd, u64 start, u64 length, u64 virt,
 			      int access, struct ib_udata *udata);
 struct ib_mr *rxe_get_dma_mr(struct ib_pd *pd, int access);
 int rxe_dereg_mr(struct ib_mr *mr, struct ib_udata *udata);
+struct ib_mr *rxe_alloc_mr(struct ib_pd *pd, enum ib_mr_type type, u32 max_sg);
+int rxe_map_mr_sg(struct ib_mr *mr, struct scatterlist *sg, int num,
+		  unsigned int *offset);
+
+/*
+ * REG_MR: what was mapped last is in force under @key.  0; -EAGAIN: what was in
+ * force before is still being used; -EINVAL.  Runner's.
+ */
+int rxe_mr_enforce(struct rxe_pd *pd, struct rxe_mr *mr, u32 key, int access);
+/*
+ * LOCAL_INV, or invalidation by the peer (@remote): @key is not good any more.
+ * 0; -EINVAL: it was not, or not of fast registration; -EAGAIN, not to a peer:
+ * bytes are still on their way through it.  Runner's.
+ */
+int rxe_mr_invalidate(struct rxe_pd *pd, u32 key, bool remote);
 
 /* The parts of a registration: a key that nobody finds yet ... */
 struct rxe_mr *rxe_mr_alloc(struct rxe_pd *pd, int access);

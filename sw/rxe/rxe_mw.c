@@ -90,7 +90,10 @@ void rxe_mw_exit(void)
 
 /* ---- binding ---- */
 
-/* The region that is to be bound, with a reference; NULL: it may not be. */
+/*
+ * The region that is to be bound, with a reference; NULL: it may not be.  Those
+ * of fast registration are the kernel's, which binds no windows.
+ */
 static struct rxe_mr *bindable(struct rxe_qp *qp, const struct rxe_bind *bind)
 {
 	int access = IB_ACCESS_MW_BIND;
@@ -165,6 +168,13 @@ int rxe_mw_invalidate(struct rxe_qp *qp, u32 rkey)
 	}
 	rcu_read_unlock();
 	return ret;
+}
+
+int rxe_key_invalidate(struct rxe_qp *qp, u32 key, bool remote)
+{
+	if (rxe_key_is_mw(key))
+		return rxe_mw_invalidate(qp, key);
+	return rxe_mr_invalidate(qp->pd, key, remote);
 }
 
 /* ---- access ---- */

@@ -66,6 +66,9 @@ int rxe_mw_bind(struct rxe_qp *qp, const struct rxe_bind *bind);
 /* Type 2 only: no key of it is good any more. 0, or -EINVAL: it was not. */
 int rxe_mw_invalidate(struct rxe_qp *qp, u32 rkey);
 
+/* The same of a window or of fast registration: rxe_mr_invalidate(). */
+int rxe_key_invalidate(struct rxe_qp *qp, u32 key, bool remote);
+
 /* Is that the key of a window, if of anything? */
 static inline bool rxe_key_is_mw(u32 key)
 {

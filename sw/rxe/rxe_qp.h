@@ -57,6 +57,11 @@ struct rxe_swqe {
 			u32 remote_qkey;
 		};
 		struct rxe_bind bind;
+		struct {	/* REG_MR */
+			struct rxe_mr *mr;
+			u32 mr_key;
+			int mr_access;
+		};
 	};
 	u32 first_psn;
 	u32 last_psn;

@@ -387,22 +387,42 @@ static bool send_datagram(struct rxe_qp *qp, struct rxe_swqe *wqe,
 	return true;
 }
 
+/* -EAGAIN: not yet.  Else it has been done, or its status says why not. */
+static int execute(struct rxe_qp *qp, struct rxe_swqe *wqe)
+{
+	int ret;
+
+	switch (wqe->opcode) {
+	case IB_WR_BIND_MW:
+		wqe->status = rxe_mw_bind(qp, &wqe->bind);
+		return 0;
+	case IB_WR_REG_MR:
+		ret = rxe_mr_enforce(qp->pd, wqe->mr, wqe->mr_key,
+				     wqe->mr_access);
+		break;
+	default:
+		ret = rxe_key_invalidate(qp, wqe->rkey, false);
+	}
+	if (ret == -EINVAL)
+		wqe->status = IB_WC_LOC_QP_OP_ERR;
+	return ret;
+}
+
 /*
  * Between the requests before and behind it, once: what has its number has been
- * executed.  It completes behind those before it.
+ * executed.  It completes behind those before it.  Return false when that has to
+ * wait until another processor is done with what it ends.
  */
-static void do_local(struct rxe_qp *qp, struct rxe_swqe *wqe,
+static bool do_local(struct rxe_qp *qp, struct rxe_swqe *wqe,
 		     struct rxe_budget *b)
 {
 	struct rxe_req *req = &qp->req;
 
 	if (!wqe->numbered) {
-		if (wqe->opcode == IB_WR_BIND_MW)
-			wqe->status = rxe_mw_bind(qp, &wqe->bind);
-		else if (rxe_mw_invalidate(qp, wqe->rkey))
-			wqe->status = IB_WC_LOC_QP_OP_ERR;
+		if (execute(qp, wqe) == -EAGAIN)
+			return false;
 		if (wqe->status != IB_WC_SUCCESS)
-			return;
+			return true;
 		/* No PSN: it ends before it begins. */
 		wqe->first_psn = req->psn;
 		wqe->last_psn = rxe_psn_add(req->psn, -1);
@@ -412,6 +432,7 @@ static void do_local(struct rxe_qp *qp, struct rxe_swqe *wqe,
 	qp->sq.next++;
 	b->wqes--;
 	rxe_comp_locals(qp);
+	return true;
 }
 
 static bool send_next(struct rxe_qp *qp, struct rxe_swqe *wqe,
@@ -466,7 +487,8 @@ bool rxe_req_work(struct rxe_qp *qp, struct rxe_budget *b)
 		if (!rxe_budget_left(b))
 			return true;
 		if (rxe_wqe_is_local(wqe)) {
-			do_local(qp, wqe, b);
+			if (!do_local(qp, wqe, b))
+				return true;
 			continue;
 		}
 		if (!wqe->numbered)

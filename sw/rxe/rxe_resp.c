@@ -270,7 +270,7 @@ static void do_send(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 
 	rxe_resp_end(qp);
 	resp->in_msg = IN_NOTHING;
-	if ((flags & RXE_OP_INV) && rxe_mw_invalidate(qp, pkt->ieth)) {
+	if ((flags & RXE_OP_INV) && rxe_key_invalidate(qp, pkt->ieth, true)) {
 		/* Executed or not, it is refused (IBTA vol. 1, 9.4.1.1.3). */
 		resp->psn = pkt->psn;
 		refuse(qp, RXE_NAK_REM_ACC, IB_EVENT_QP_ACCESS_ERR);

@@ -28,6 +28,9 @@ struct sq_wr {
 	u32 remote_qpn;
 	u32 remote_qkey;
 	struct rxe_bind bind;
+	struct rxe_mr *mr;
+	u32 mr_key;
+	int mr_access;
 };
 
 /* What a queue pair of @type does: IBTA vol. 1, table 89. */
@@ -54,6 +57,20 @@ static bool opcode_known(enum ib_qp_type type, u32 opcode)
 	}
 }
 
+/* What a kernel consumer may post: its API has no FLUSH and no BIND_MW. */
+static bool kernel_opcode_known(enum ib_qp_type type, u32 opcode)
+{
+	switch (opcode) {
+	case IB_WR_FLUSH:
+	case IB_WR_BIND_MW:
+		return false;
+	case IB_WR_REG_MR:
+		return type == IB_QPT_RC || type == IB_QPT_UC;
+	default:
+		return opcode_known(type, opcode);
+	}
+}
+
 static void fill_slot(const struct rxe_qp *qp, struct rxe_swqe *wqe, u64 wr_id,
 		      const struct sq_wr *wr)
 {
@@ -69,6 +86,10 @@ static void fill_slot(const struct rxe_qp *qp, struct rxe_swqe *wqe, u64 wr_id,
 		wqe->remote_qkey = wr->remote_qkey;
 	} else if (wr->opcode == IB_WR_BIND_MW) {
 		wqe->bind = wr->bind;
+	} else if (wr->opcode == IB_WR_REG_MR) {
+		wqe->mr = wr->mr;
+		wqe->mr_key = wr->mr_key;
+		wqe->mr_access = wr->mr_access;
 	} else {
 		wqe->compare_add = wr->compare_add;
 		wqe->swap = wr->swap;
@@ -275,9 +296,7 @@ static int fill_kernel_wqe(struct rxe_qp *qp, const struct ib_send_wr *wr)
 	u64 total = 0;
 	int i;
 
-	/* The kernel's API has no work request for these two. */
-	if (!opcode_known(qp->ibqp.qp_type, wr->opcode) ||
-	    wr->opcode == IB_WR_FLUSH || wr->opcode == IB_WR_BIND_MW ||
+	if (!kernel_opcode_known(qp->ibqp.qp_type, wr->opcode) ||
 	    wr->num_sge < 0 || wr->num_sge > sq->max_sge)
 		return -EINVAL;
 	switch (wr->opcode) {
@@ -294,6 +313,14 @@ static int fill_kernel_wqe(struct rxe_qp *qp, const struct ib_send_wr *wr)
 	case IB_WR_SEND_WITH_INV:
 	case IB_WR_LOCAL_INV:
 		in.rkey = wr->ex.invalidate_rkey;
+		break;
+	case IB_WR_REG_MR:
+		in.mr = container_of(reg_wr(wr)->mr, struct rxe_mr, ibmr);
+		/* Fast registration makes such a one, no other verb does. */
+		if (!in.mr->next)
+			return -EINVAL;
+		in.mr_key = reg_wr(wr)->key;
+		in.mr_access = reg_wr(wr)->access;
 		break;
 	case IB_WR_ATOMIC_CMP_AND_SWP:
 	case IB_WR_ATOMIC_FETCH_AND_ADD:

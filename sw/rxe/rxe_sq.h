@@ -47,7 +47,8 @@ static inline bool rxe_wqe_non_posted(const struct rxe_swqe *wqe)
 /* What is executed here, in its turn, and takes no PSN. */
 static inline bool rxe_wqe_is_local(const struct rxe_swqe *wqe)
 {
-	return wqe->opcode == IB_WR_BIND_MW || wqe->opcode == IB_WR_LOCAL_INV;
+	return wqe->opcode == IB_WR_BIND_MW || wqe->opcode == IB_WR_REG_MR ||
+	       wqe->opcode == IB_WR_LOCAL_INV;
 }
 
 static inline bool rxe_wqe_is_send(const struct rxe_swqe *wqe)

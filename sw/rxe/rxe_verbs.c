@@ -39,10 +39,12 @@ static int rxe_query_device(struct ib_device *ib, struct ib_device_attr *attr,
 				    IB_DEVICE_RC_RNR_NAK_GEN |
 				    IB_DEVICE_SRQ_RESIZE |
 				    IB_DEVICE_MEM_WINDOW |
+				    IB_DEVICE_MEM_MGT_EXTENSIONS |
 				    IB_DEVICE_MEM_WINDOW_TYPE_2B |
 				    IB_DEVICE_FLUSH_GLOBAL |
 				    IB_DEVICE_ATOMIC_WRITE,
-		.kernel_cap_flags = IBK_ALLOW_USER_UNREG,
+		.kernel_cap_flags = IBK_ALLOW_USER_UNREG |
+				    IBK_SG_GAPS_REG,
 		.max_qp = RXE_MAX_QP,
 		.max_qp_wr = RXE_MAX_QP_WR,
 		.max_send_sge = RXE_MAX_SGE,
@@ -54,6 +56,7 @@ static int rxe_query_device(struct ib_device *ib, struct ib_device_attr *attr,
 		.max_pd = RXE_MAX_PD,
 		.max_ah = RXE_MAX_AH,
 		.max_mw = RXE_MAX_MW,
+		.max_fast_reg_page_list_len = RXE_MAX_FAST_REG,
 		.max_srq = RXE_MAX_SRQ,
 		.max_srq_wr = RXE_MAX_SRQ_WR,
 		.max_srq_sge = RXE_MAX_SGE,
@@ -232,6 +235,8 @@ const struct ib_device_ops rxe_dev_ops = {
 	.detach_mcast = rxe_detach_mcast,
 	.get_dma_mr = rxe_get_dma_mr,
 	.reg_user_mr = rxe_reg_user_mr,
+	.alloc_mr = rxe_alloc_mr,
+	.map_mr_sg = rxe_map_mr_sg,
 	.dereg_mr = rxe_dereg_mr,
 
 	INIT_RDMA_OBJ_SIZE(ib_cq, rxe_cq, ibcq),

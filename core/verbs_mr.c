@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+/* The verbs of memory regions: of programs, and of fast registration. */
+#include <linux/export.h>
+#include <linux/overflow.h>
+#include "verbs.h"
+#include "verbs_user.h"
+
+static int check_user_mr(struct ib_device *device, u64 start, u64 length,
+			 u64 virt, int access)
+{
+	u64 caps = device->attrs.device_cap_flags;
+	u64 end;
+	int ret;
+
+	ret = ib_check_mr_access(device, access);
+	if (ret)
+		return ret;
+	if (access & IB_ACCESS_ON_DEMAND)
+		return -EOPNOTSUPP;
+	if ((access & IB_ACCESS_FLUSH_GLOBAL &&
+	     !(caps & IB_UVERBS_DEVICE_FLUSH_GLOBAL)) ||
+	    (access & IB_ACCESS_FLUSH_PERSISTENT &&
+	     !(caps & IB_UVERBS_DEVICE_FLUSH_PERSISTENT)))
+		return -EOPNOTSUPP;
+
+	if (length > device->attrs.max_mr_size) {
+		verbs_refuse(device, "MR of %llu bytes, limit %llu", length,
+			     device->attrs.max_mr_size);
+		return -EINVAL;
+	}
+	if (check_add_overflow(start, length, &end) ||
+	    check_add_overflow(virt, length, &end)) {
+		verbs_refuse(device, "MR wraps around the address space");
+		return -EINVAL;
+	}
+	if (offset_in_page(start) != offset_in_page(virt)) {
+		verbs_refuse(device, "MR at %#llx and %#llx within a page",
+			     start & ~PAGE_MASK, virt & ~PAGE_MASK);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static struct ib_mr *reg_mr(struct ib_pd *pd, u64 start, u64 length, u64 virt,
+			    int access, struct ib_uobject *uobj,
+			    struct ib_udata *udata)
+{
+	struct ib_device *device = pd->device;
+	struct ib_mr *mr;
+	int ret;
+
+	if (!device->ops.reg_user_mr)
+		return ERR_PTR(-EOPNOTSUPP);
+	ret = check_user_mr(device, start, length, virt, access);
+	if (ret)
+		return ERR_PTR(ret);
+
+	atomic_inc(&pd->usecnt);
+	mr = device->ops.reg_user_mr(pd, start, length, virt, access, udata);
+	if (IS_ERR(mr)) {
+		atomic_dec(&pd->usecnt);
+		return mr;
+	}
+	mr->device = device;
+	mr->pd = pd;
+	mr->type = IB_MR_TYPE_USER;
+	mr->iova = virt;
+	mr->length = length;
+	mr->uobject = uobj;
+	verbs_name_as(&mr->res, RDMA_RESTRACK_MR, &pd->res);
+	rdma_restrack_add(&mr->res);
+	return mr;
+}
+
+/**
+ * ib_reg_user_mr - register memory of the current program for a kernel consumer
+ * @pd: the PD it will be in
+ * @start: first byte in the program's address space
+ * @length: bytes
+ * @virt_addr: the address it has for the device, in the same place of a page
+ * @mr_access_flags: enum ib_access_flags
+ *
+ * Context: process, may sleep.
+ * Return: the MR, for ib_dereg_mr(), or an ERR_PTR.
+ */
+struct ib_mr *ib_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
+			     u64 virt_addr, int mr_access_flags)
+{
+	return reg_mr(pd, start, length, virt_addr, mr_access_flags, NULL,
+		      NULL);
+}
+EXPORT_SYMBOL(ib_reg_user_mr);
+
+/**
+ * rdma_reg_user_mr - register a program's memory for itself
+ * @pd: the PD it will be in
+ * @start: first byte
+ * @length: bytes
+ * @virt: the address it has for the device, in the same place of a page
+ * @access: enum ib_access_flags
+ * @uobj: what stands for the MR in the program's file
+ * @udata: the driver's part of the command
+ *
+ * Context: process, may sleep.
+ * Return: the MR, for ib_dereg_mr_user(), or an ERR_PTR: -EINVAL for access
+ * flags that contradict each other or a range that wraps, -EOPNOTSUPP for
+ * flags that the device does not have, or what ib_umem_get() says.
+ */
+struct ib_mr *rdma_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
+			       u64 virt, int access, struct ib_uobject *uobj,
+			       struct ib_udata *udata)
+{
+	return reg_mr(pd, start, length, virt, access, uobj, udata);
+}
+EXPORT_SYMBOL(rdma_reg_user_mr);
+
+/**
+ * ib_dereg_mr_user - end a memory region
+ * @mr: the MR
+ * @udata: the driver's part of the command; NULL for a kernel consumer's
+ *
+ * Once it returns 0 no byte of the memory is read or written any more.
+ *
+ * Context: process, may sleep.
+ * Return: 0 and @mr is gone, or the driver's error.
+ */
+int ib_dereg_mr_user(struct ib_mr *mr, struct ib_udata *udata)
+{
+	struct ib_pd *pd = mr->pd;
+	int ret;
+
+	rdma_restrack_del(&mr->res);
+	ret = mr->device->ops.dereg_mr(mr, udata);
+	if (ret) {
+		verbs_track_again(&mr->res);
+		return ret;
+	}
+	atomic_dec(&pd->usecnt);
+	return 0;
+}
+EXPORT_SYMBOL(ib_dereg_mr_user);
+
+/**
+ * ib_dereg_mr - end a kernel consumer's memory region
+ * @mr: the MR
+ *
+ * Context: process, may sleep.
+ * Return: 0 and @mr is gone, or the driver's error.
+ */
+int ib_dereg_mr(struct ib_mr *mr)
+{
+	return ib_dereg_mr_user(mr, NULL);
+}
+EXPORT_SYMBOL(ib_dereg_mr);
+
+/* ---- fast registration ---- */
+
+/**
+ * ib_alloc_mr - make a region that work requests register and invalidate
+ * @pd: the PD it is in
+ * @mr_type: IB_MR_TYPE_MEM_REG, or IB_MR_TYPE_SG_GAPS for lists with gaps
+ * @max_num_sg: largest number of entries, 1 to the device's
+ *	max_fast_reg_page_list_len
+ *
+ * It is good for nothing until an IB_WR_REG_MR has been executed.
+ *
+ * Context: process, may sleep.
+ * Return: the MR, for ib_dereg_mr(), or an ERR_PTR: -EINVAL for too long a list,
+ * -EOPNOTSUPP for another type.
+ */
+struct ib_mr *ib_alloc_mr(struct ib_pd *pd, enum ib_mr_type mr_type,
+			  u32 max_num_sg)
+{
+	struct ib_device *device = pd->device;
+	struct ib_mr *mr;
+
+	if (!device->ops.alloc_mr || !device->ops.map_mr_sg ||
+	    mr_type == IB_MR_TYPE_INTEGRITY)
+		return ERR_PTR(-EOPNOTSUPP);
+	atomic_inc(&pd->usecnt);
+	mr = device->ops.alloc_mr(pd, mr_type, max_num_sg);
+	if (IS_ERR(mr)) {
+		atomic_dec(&pd->usecnt);
+		return mr;
+	}
+	mr->device = device;
+	mr->pd = pd;
+	mr->type = mr_type;
+	mr->uobject = NULL;
+	verbs_name_as(&mr->res, RDMA_RESTRACK_MR, &pd->res);
+	rdma_restrack_add(&mr->res);
+	return mr;
+}
+EXPORT_SYMBOL(ib_alloc_mr);
+
+/**
+ * ib_map_mr_sg - choose the memory that the next IB_WR_REG_MR registers
+ * @mr: from ib_alloc_mr()
+ * @sg: list that ib_dma_map_sg() mapped
+ * @sg_nents: entries to map
+ * @sg_offset: where to begin in the first, in bytes; NULL: 0
+ * @page_size: of the device's pages, in bytes, a power of two
+ *
+ * @mr->iova and @mr->length tell what it will be.
+ *
+ * Context: any.
+ * Return: how many entries it holds, which may be fewer, or an errno.
+ */
+int ib_map_mr_sg(struct ib_mr *mr, struct scatterlist *sg, int sg_nents,
+		 unsigned int *sg_offset, unsigned int page_size)
+{
+	if (!mr->device->ops.map_mr_sg)
+		return -EOPNOTSUPP;
+	mr->page_size = page_size;
+	return mr->device->ops.map_mr_sg(mr, sg, sg_nents, sg_offset);
+}
+EXPORT_SYMBOL(ib_map_mr_sg);
