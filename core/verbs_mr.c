@@ -115,6 +115,59 @@ struct ib_mr *rdma_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 EXPORT_SYMBOL(rdma_reg_user_mr);
 
 /**
+ * rdma_rereg_user_mr - change a program's memory region
+ * @mr: the MR; nobody else does anything with it
+ * @flags: enum ib_mr_rereg_flags: what changes
+ * @start: first byte, with IB_MR_REREG_TRANS
+ * @length: bytes, the same
+ * @virt: the address it has for the device, the same
+ * @access: enum ib_access_flags, with IB_MR_REREG_ACCESS
+ * @pd: the PD it will be in, with IB_MR_REREG_PD
+ * @udata: the driver's part of the command
+ *
+ * Context: process, may sleep.
+ * Return: 0 and no byte of what it was is read or written any more; or an errno
+ * and it is as before: those of rdma_reg_user_mr(), -EBUSY with memory windows.
+ */
+int rdma_rereg_user_mr(struct ib_mr *mr, int flags, u64 start, u64 length,
+		       u64 virt, int access, struct ib_pd *pd,
+		       struct ib_udata *udata)
+{
+	struct ib_device *device = mr->device;
+	struct ib_mr *result;
+	int ret;
+
+	if (!device->ops.rereg_user_mr)
+		return -EOPNOTSUPP;
+	if (!(flags & IB_MR_REREG_ACCESS))
+		access = 0;
+	if (!(flags & IB_MR_REREG_TRANS))
+		start = length = virt = 0;
+	ret = check_user_mr(device, start, length, virt, access);
+	if (ret)
+		return ret;
+	if (!(flags & IB_MR_REREG_PD))
+		pd = mr->pd;
+
+	/* Before anything can be in it, and until nothing is. */
+	atomic_inc(&pd->usecnt);
+	result = device->ops.rereg_user_mr(mr, flags, start, length, virt,
+					   access, pd, udata);
+	if (result) {
+		atomic_dec(&pd->usecnt);
+		return PTR_ERR(result);
+	}
+	atomic_dec(&mr->pd->usecnt);
+	mr->pd = pd;
+	if (flags & IB_MR_REREG_TRANS) {
+		mr->iova = virt;
+		mr->length = length;
+	}
+	return 0;
+}
+EXPORT_SYMBOL(rdma_rereg_user_mr);
+
+/**
  * ib_dereg_mr_user - end a memory region
  * @mr: the MR
  * @udata: the driver's part of the command; NULL for a kernel consumer's

@@ -35,6 +35,9 @@ struct ib_cq *rdma_create_user_cq(struct ib_ucontext *uctx,
 				  void *cq_context,
 				  struct ib_ucq_object *uobj,
 				  struct uverbs_attr_bundle *attrs);
+int rdma_rereg_user_mr(struct ib_mr *mr, int flags, u64 start, u64 length,
+		       u64 virt, int access, struct ib_pd *pd,
+		       struct ib_udata *udata);
 struct ib_mw *rdma_alloc_user_mw(struct ib_pd *pd, enum ib_mw_type type,
 				 struct ib_uobject *uobj,
 				 struct ib_udata *udata);

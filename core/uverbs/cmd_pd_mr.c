@@ -91,6 +91,38 @@ int uverbs_w_reg_mr(struct uverbs_cmd *cmd)
 	return 0;
 }
 
+int uverbs_w_rereg_mr(struct uverbs_cmd *cmd)
+{
+	const struct ib_uverbs_rereg_mr *req =
+		uverbs_req(cmd, struct ib_uverbs_rereg_mr);
+	struct ib_uverbs_rereg_mr_resp *resp =
+		uverbs_resp(cmd, struct ib_uverbs_rereg_mr_resp);
+	struct ib_uobject *uobj;
+	struct ib_pd *pd = NULL;
+	struct ib_mr *mr;
+	int ret;
+
+	if (!req->flags)
+		return -EINVAL;
+	if (req->flags & ~IB_MR_REREG_SUPPORTED || req->access_flags > INT_MAX)
+		return -EOPNOTSUPP;
+	if (req->flags & IB_MR_REREG_PD)
+		pd = uverbs_object_use(cmd, &uverbs_pd_type, req->pd_handle);
+	if (IS_ERR(pd))
+		return PTR_ERR(pd);
+	uobj = uverbs_object_claim(cmd->file, &uverbs_mr_type, req->mr_handle);
+	if (IS_ERR(uobj))
+		return PTR_ERR(uobj);
+	mr = uobj->object;
+	ret = rdma_rereg_user_mr(mr, req->flags, req->start, req->length,
+				 req->hca_va, req->access_flags, pd,
+				 &cmd->bundle.driver_udata);
+	resp->lkey = mr->lkey;
+	resp->rkey = mr->rkey;
+	uverbs_object_release(uobj);
+	return ret;
+}
+
 int uverbs_w_dereg_mr(struct uverbs_cmd *cmd)
 {
 	const struct ib_uverbs_dereg_mr *req =

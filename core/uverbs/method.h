@@ -122,6 +122,7 @@ int uverbs_w_alloc_pd(struct uverbs_cmd *cmd);
 int uverbs_w_dealloc_pd(struct uverbs_cmd *cmd);
 int uverbs_m_pd_destroy(struct uverbs_cmd *cmd);
 int uverbs_w_reg_mr(struct uverbs_cmd *cmd);
+int uverbs_w_rereg_mr(struct uverbs_cmd *cmd);
 int uverbs_w_dereg_mr(struct uverbs_cmd *cmd);
 int uverbs_m_mr_destroy(struct uverbs_cmd *cmd);
 int uverbs_m_query_mr(struct uverbs_cmd *cmd);

@@ -56,6 +56,9 @@ static const struct uverbs_write_method uverbs_plain[] = {
 	[IB_USER_VERBS_CMD_REG_MR] =
 		UVERBS_DRIVER_IO(uverbs_w_reg_mr, ib_uverbs_reg_mr,
 				 ib_uverbs_reg_mr_resp),
+	[IB_USER_VERBS_CMD_REREG_MR] =
+		UVERBS_DRIVER_IO(uverbs_w_rereg_mr, ib_uverbs_rereg_mr,
+				 ib_uverbs_rereg_mr_resp),
 	[IB_USER_VERBS_CMD_DEREG_MR] =
 		UVERBS_I(uverbs_w_dereg_mr, ib_uverbs_dereg_mr),
 	[IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL] =

@@ -150,6 +150,37 @@ void uverbs_object_abort(struct ib_uobject *uobj)
 }
 
 /**
+ * uverbs_object_claim - have an object for oneself
+ * @file: the program's file
+ * @type: what the object has to be
+ * @id: its handle
+ *
+ * Context: any, between uverbs_enter() and uverbs_exit(), where
+ *	uverbs_object_release() has to come as well.
+ * Return: the object, or an ERR_PTR: the errors of uverbs_object_share(), -EBUSY
+ *	also for one that a command or another object uses.
+ */
+struct ib_uobject *uverbs_object_claim(struct ib_uverbs_file *file,
+				       const struct uverbs_object_type *type,
+				       u32 id)
+{
+	struct ib_uobject *uobj;
+
+	rcu_read_lock();
+	uobj = uverbs_object_find(file, type, id);
+	if (!IS_ERR(uobj) &&
+	    atomic_cmpxchg(&uobj->uses, 0, UVERBS_OBJECT_EXCLUSIVE))
+		uobj = ERR_PTR(-EBUSY);
+	rcu_read_unlock();
+	return uobj;
+}
+
+void uverbs_object_release(struct ib_uobject *uobj)
+{
+	atomic_set_release(&uobj->uses, 0);
+}
+
+/**
  * uverbs_object_destroy - destroy an object and free its handle
  * @file: the program's file
  * @type: what the object has to be
@@ -157,8 +188,8 @@ void uverbs_object_abort(struct ib_uobject *uobj)
  * @told: filled when the type has events
  *
  * Context: process, between uverbs_enter() and uverbs_exit().
- * Return: 0, the errors of uverbs_object_share(), or -EBUSY for an object that
- *	a command or another object uses; then it is as before.
+ * Return: 0, the errors of uverbs_object_claim(), or what the verb says; then it
+ *	is as before.
  */
 int uverbs_object_destroy(struct ib_uverbs_file *file,
 			  const struct uverbs_object_type *type, u32 id,
@@ -167,18 +198,12 @@ int uverbs_object_destroy(struct ib_uverbs_file *file,
 	struct ib_uobject *uobj;
 	int ret;
 
-	rcu_read_lock();
-	uobj = uverbs_object_find(file, type, id);
-	if (!IS_ERR(uobj) &&
-	    atomic_cmpxchg(&uobj->uses, 0, UVERBS_OBJECT_EXCLUSIVE))
-		uobj = ERR_PTR(-EBUSY);
-	rcu_read_unlock();
+	uobj = uverbs_object_claim(file, type, id);
 	if (IS_ERR(uobj))
 		return PTR_ERR(uobj);
-
 	ret = uverbs_object_destroy_verbs(uobj, told);
 	if (ret) {
-		atomic_set_release(&uobj->uses, 0);
+		uverbs_object_release(uobj);
 		return ret;
 	}
 	uverbs_object_free(uobj);

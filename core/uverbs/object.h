@@ -126,6 +126,10 @@ struct ib_uobject *uverbs_object_create(struct uverbs_cmd *cmd,
 					const struct uverbs_object_type *type);
 void uverbs_object_publish(struct ib_uobject *uobj);
 void uverbs_object_abort(struct ib_uobject *uobj);
+struct ib_uobject *uverbs_object_claim(struct ib_uverbs_file *file,
+				       const struct uverbs_object_type *type,
+				       u32 id);
+void uverbs_object_release(struct ib_uobject *uobj);
 void *uverbs_object_use(struct uverbs_cmd *cmd,
 			const struct uverbs_object_type *type, u32 id);
 int uverbs_object_destroy(struct ib_uverbs_file *file,

@@ -791,6 +791,14 @@ enum ib_mr_type {
 	IB_MR_TYPE_INTEGRITY,
 };
 
+/* What of a region a re-registration changes. */
+enum ib_mr_rereg_flags {
+	IB_MR_REREG_TRANS = 1 << 0,
+	IB_MR_REREG_PD = 1 << 1,
+	IB_MR_REREG_ACCESS = 1 << 2,
+	IB_MR_REREG_SUPPORTED = ((IB_MR_REREG_ACCESS << 1) - 1),
+};
+
 enum ib_mw_type {
 	IB_MW_TYPE_1 = 1,
 	IB_MW_TYPE_2 = 2

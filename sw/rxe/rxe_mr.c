@@ -90,11 +90,23 @@ void rxe_mr_publish(struct rxe_mr *mr)
 	xa_store(&mr_table, MR_INDEX(mr->key), mr, GFP_KERNEL);
 }
 
+static void publish_again(struct rxe_mr *mr)
+{
+	refcount_set(&mr->ref, 1);
+	reinit_completion(&mr->unused);
+	rxe_mr_publish(mr);
+}
+
+static void unpin(struct rxe_mr *mr)
+{
+	ib_umem_release(mr->umem);
+	kvfree(mr->extent);
+}
+
 void rxe_mr_free(struct rxe_mr *mr)
 {
 	xa_erase(&mr_table, MR_INDEX(mr->key));
-	ib_umem_release(mr->umem);
-	kvfree(mr->extent);
+	unpin(mr);
 	kvfree(mr->next);
 	atomic_dec(&mr->rxe->num_mr);
 	/* A look-up may still hold the pointer. */
@@ -113,18 +125,39 @@ struct ib_mr *rxe_get_dma_mr(struct ib_pd *pd, int access)
 	return &mr->ibmr;
 }
 
+/* ---- memory of programs ---- */
+
+static int check_user(u64 length, u64 virt, int access)
+{
+	if (access & ~MR_ACCESS_SUPPORTED)
+		return -EOPNOTSUPP;
+	if (length > RXE_MAX_MR_SIZE ||
+	    (length && virt + (length - 1) < virt))
+		return -EINVAL;
+	return 0;
+}
+
+/* Pin [@start, @start + @length) of the program for @mr. */
+static int pin(struct rxe_mr *mr, u64 start, u64 length, int access)
+{
+	struct ib_umem *umem;
+
+	umem = ib_umem_get(&mr->rxe->ib, start, length, access);
+	if (IS_ERR(umem))
+		return PTR_ERR(umem);
+	mr->umem = umem;
+	return rxe_mr_map(mr, &umem->sgt_append.sgt, ib_umem_offset(umem));
+}
+
 struct ib_mr *rxe_reg_user_mr(struct ib_pd *pd, u64 start, u64 length, u64 virt,
 			      int access, struct ib_udata *udata)
 {
 	struct rxe_mr *mr;
 	int ret;
 
-	if (access & ~MR_ACCESS_SUPPORTED)
-		return ERR_PTR(-EOPNOTSUPP);
-	if (length > RXE_MAX_MR_SIZE ||
-	    (length && virt + (length - 1) < virt))
-		return ERR_PTR(-EINVAL);
-
+	ret = check_user(length, virt, access);
+	if (ret)
+		return ERR_PTR(ret);
 	mr = rxe_mr_alloc(to_rxe_pd(pd), access);
 	if (IS_ERR(mr))
 		return ERR_CAST(mr);
@@ -132,45 +165,81 @@ struct ib_mr *rxe_reg_user_mr(struct ib_pd *pd, u64 start, u64 length, u64 virt,
 	mr->len = length;
 	mr->ibmr.iova = virt;
 	mr->ibmr.length = length;
-
-	mr->umem = ib_umem_get(pd->device, start, length, access);
-	if (IS_ERR(mr->umem)) {
-		ret = PTR_ERR(mr->umem);
-		mr->umem = NULL;
-		goto free_mr;
+	ret = pin(mr, start, length, access);
+	if (ret) {
+		rxe_mr_free(mr);
+		return ERR_PTR(ret);
 	}
-	ret = rxe_mr_map(mr, &mr->umem->sgt_append.sgt,
-			 ib_umem_offset(mr->umem));
-	if (ret)
-		goto free_mr;
 	rxe_mr_publish(mr);
 	return &mr->ibmr;
+}
 
-free_mr:
-	rxe_mr_free(mr);
-	return ERR_PTR(ret);
+/* Make sure that nobody uses it; -EBUSY: windows do, and it is as before. */
+static int unpublish(struct rxe_mr *mr)
+{
+	if (atomic_read(&mr->num_mw))
+		return -EBUSY;
+	/* The index stays reserved. */
+	xa_store(&mr_table, MR_INDEX(mr->key), NULL, GFP_KERNEL);
+	/* Who has a reference may be binding a window to it right now. */
+	rxe_mr_put(mr);
+	wait_for_completion(&mr->unused);
+	if (!atomic_read(&mr->num_mw))
+		return 0;
+	/* The windows go first (10.6.7.2.4). */
+	publish_again(mr);
+	return -EBUSY;
+}
+
+/* In place, under the same key. */
+struct ib_mr *rxe_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
+				u64 length, u64 virt, int access,
+				struct ib_pd *pd, struct ib_udata *udata)
+{
+	struct rxe_mr *mr = to_rxe_mr(ibmr);
+	struct rxe_mr fresh = { .rxe = mr->rxe };
+	int ret;
+
+	if (!(flags & IB_MR_REREG_TRANS)) {
+		start = mr->umem->address;
+		length = mr->len;
+		virt = mr->va;
+	}
+	if (!(flags & IB_MR_REREG_ACCESS))
+		access = mr->access;
+	ret = check_user(length, virt, access);
+	if (ret)
+		return ERR_PTR(ret);
+	ret = pin(&fresh, start, length, access);
+	ret = ret ?: unpublish(mr);
+	if (ret) {
+		unpin(&fresh);
+		return ERR_PTR(ret);
+	}
+	unpin(mr);
+	mr->umem = fresh.umem;
+	mr->extent = fresh.extent;
+	mr->num_extents = fresh.num_extents;
+	mr->va = virt;
+	mr->len = length;
+	mr->access = access;
+	mr->pd = to_rxe_pd(pd);
+	publish_again(mr);
+	return NULL;
 }
 
 int rxe_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 {
 	struct rxe_mr *mr = to_rxe_mr(ibmr);
+	int ret;
 
-	if (atomic_read(&mr->num_mw))
-		return -EBUSY;
-	/* Who has a reference may be binding a window to it right now. */
-	xa_erase(&mr_table, MR_INDEX(mr->key));
-	rxe_mr_put(mr);
-	wait_for_completion(&mr->unused);
-	if (atomic_read(&mr->num_mw)) {
-		/* The windows go first (10.6.7.2.4). */
-		refcount_set(&mr->ref, 1);
-		reinit_completion(&mr->unused);
-		rxe_mr_publish(mr);
-		return -EBUSY;
-	}
-	rxe_mr_free(mr);
-	return 0;
+	ret = unpublish(mr);
+	if (!ret)
+		rxe_mr_free(mr);
+	return ret;
 }
+
+/* ---- look-up ---- */
 
 static bool grants(const struct rxe_mr *mr, const struct rxe_pd *pd, u32 key,
 		   int access)

@@ -80,6 +80,9 @@ void rxe_mr_exit(void);
 struct ib_mr *rxe_reg_user_mr(struct ib_pd *pd, u64 start, u64 length, u64 virt,
 			      int access, struct ib_udata *udata);
 struct ib_mr *rxe_get_dma_mr(struct ib_pd *pd, int access);
+struct ib_mr *rxe_rereg_user_mr(struct ib_mr *mr, int flags, u64 start,
+				u64 length, u64 virt, int access,
+				struct ib_pd *pd, struct ib_udata *udata);
 int rxe_dereg_mr(struct ib_mr *mr, struct ib_udata *udata);
 struct ib_mr *rxe_alloc_mr(struct ib_pd *pd, enum ib_mr_type type, u32 max_sg);
 int rxe_map_mr_sg(struct ib_mr *mr, struct scatterlist *sg, int num,

@@ -131,7 +131,7 @@ int main(int argc, char **argv)
 {
 	static const struct test_case *const sets[] = { device_cases, memory_cases, queue_cases,
 						      ring_cases, atomic_cases, datagram_cases,
-						      srq_cases, window_cases };
+						      srq_cases, window_cases, rereg_cases };
 	static const struct option longs[] = {
 		{ "dev", 1, NULL, 'd' }, { "gid", 1, NULL, 'g' }, { "full", 0, NULL, 'F' },
 		{ "foreign", 0, NULL, 'f' }, { "dir", 1, NULL, 'r' }, { "list", 0, NULL, 'l' },

@@ -36,7 +36,8 @@ struct test_case {
 };
 
 extern const struct test_case memory_cases[], queue_cases[], device_cases[], ring_cases[],
-	atomic_cases[], datagram_cases[], srq_cases[], window_cases[];
+	atomic_cases[], datagram_cases[], srq_cases[], window_cases[],
+	rereg_cases[];
 
 /* The device without any queue. */
 void case_open(const struct setting *set, struct rig *rig);
