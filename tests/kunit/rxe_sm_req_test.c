@@ -152,7 +152,7 @@ static void req_refuses_to_post(struct kunit *test)
 			-EINVAL);
 	KUNIT_EXPECT_EQ(test, sm_post_sges(sm, 1, IB_WR_SEND, list, 5, 0),
 			-EINVAL);
-	KUNIT_EXPECT_EQ(test, sm_post(sm, 1, IB_WR_REG_MR, 0, 4, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, sm_post(sm, 1, IB_WR_REG_MR_INTEGRITY, 0, 4, 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, sm_post(sm, 1, IB_WR_BIND_MW, 0, 4, 0),
 			-EINVAL);
 	KUNIT_EXPECT_EQ(test, sm_post(sm, 1, IB_WR_RDMA_READ, 0, 4,
