@@ -141,8 +141,11 @@ int rdma_rereg_user_mr(struct ib_mr *mr, int flags, u64 start, u64 length,
 		return -EOPNOTSUPP;
 	if (!(flags & IB_MR_REREG_ACCESS))
 		access = 0;
-	if (!(flags & IB_MR_REREG_TRANS))
-		start = length = virt = 0;
+	if (!(flags & IB_MR_REREG_TRANS)) {
+		start = 0;
+		length = 0;
+		virt = 0;
+	}
 	ret = check_user_mr(device, start, length, virt, access);
 	if (ret)
 		return ret;

@@ -262,8 +262,7 @@ struct rxe_mr *rxe_mr_get_whole(struct rxe_pd *pd, u32 key, int access)
 	rcu_read_unlock();
 	if (!mr || !mr->next)
 		return mr;
-	/* Who ends it sees the reference, or this one sees the end. */
-	smp_mb__after_atomic();
+	smp_mb__after_atomic(); /* who ends it sees the reference, or: */
 	if (grants(mr, pd, key, access))
 		return mr;
 	rxe_mr_put(mr);
@@ -353,7 +352,7 @@ int rxe_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sgl, int num,
 /* Nobody uses what is not in force any more. */
 static bool unused(const struct rxe_mr *mr)
 {
-	smp_mb();	/* Pairs with the one of rxe_mr_get_whole(). */
+	smp_mb();	/* the end before who is there: rxe_mr_get_whole() */
 	return refcount_read(&mr->ref) == 1;
 }
 
@@ -374,6 +373,7 @@ int rxe_mr_enforce(struct rxe_pd *pd, struct rxe_mr *mr, u32 key, int access)
 	WRITE_ONCE(mr->key, key);
 	mr->ibmr.lkey = key;
 	mr->ibmr.rkey = key;
+	/* All of it before who finds it in force: grants(). */
 	smp_store_release(&mr->state, RXE_MR_IN_FORCE);
 	return 0;
 }
