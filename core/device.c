@@ -8,6 +8,7 @@
 #include <linux/string.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
+#include <cq_poll.h>
 #include <device.h>
 #include <hw_stats.h>
 #include <sysfs.h>
@@ -34,6 +35,7 @@ static void free_core(struct rcu_head *rcu)
 	kfree(core->ports);
 	mutex_destroy(&core->stage_lock);
 	mutex_destroy(&core->clients_lock);
+	mutex_destroy(&core->cq_pool_lock);
 	kfree(core);
 	/* The driver's structure starts with the device. */
 	kfree(dev);
@@ -54,6 +56,8 @@ static void unregister_later(struct work_struct *work);
 
 static void core_init(struct ib_device_core *core, struct ib_device *dev)
 {
+	unsigned int i;
+
 	core->ibdev = dev;
 	refcount_set(&core->refs, 0);
 	init_completion(&core->drained);
@@ -65,6 +69,9 @@ static void core_init(struct ib_device_core *core, struct ib_device *dev)
 	xa_init(&core->clients);
 	init_rwsem(&core->event_rwsem);
 	INIT_LIST_HEAD(&core->event_handlers);
+	mutex_init(&core->cq_pool_lock);
+	for (i = 0; i < ARRAY_SIZE(core->cq_pool); i++)
+		INIT_LIST_HEAD(&core->cq_pool[i]);
 	xa_init(&core->views);
 	INIT_LIST_HEAD(&core->views_entry);
 }
@@ -609,6 +616,7 @@ static void unregister_locked(struct ib_device *dev)
 	gid_table_sync(dev);
 	ib_clients_detach(dev);
 	wait_for_completion(&core->drained);
+	ib_cq_pools_cleanup(dev);
 	ib_device_views_remove(dev);
 	ib_sysfs_del(dev);
 	gid_table_cleanup(dev);

@@ -14,6 +14,7 @@
  *			its netdevs are let go, the GID tables become empty
  *	clients		each client's remove(), newest client first
  *	drain		@refs is given back by everyone
+ *	CQ pools	the CQs that clients shared
  *	sysfs		views of the namespaces, then the device; waits for readers
  *	free parts	resources, GID tables, counters, netdev references
  *	driver		dealloc_driver(), for drivers that leave freeing to the core
@@ -99,6 +100,8 @@ enum ib_device_stage {
  * @clients: struct client_link by client id; readers use RCU
  * @event_rwsem: read while handlers run, written to add and remove them
  * @event_handlers: struct ib_event_handler
+ * @cq_pool_lock: the pools and how much of their CQs is given out
+ * @cq_pool: CQs to share by poll context, of cq_pool.c
  * @res: the resource tables, of restrack.c
  * @view: the sysfs files below the device itself
  * @views: struct ib_sysfs_view by rdma_net.id, one for each other namespace
@@ -127,6 +130,9 @@ struct ib_device_core {
 
 	struct rw_semaphore event_rwsem;
 	struct list_head event_handlers;
+
+	struct mutex cq_pool_lock; /* inside clients_lock */
+	struct list_head cq_pool[IB_POLL_LAST_POOL_TYPE + 1];
 
 	struct rdma_restrack_root *res;
 

@@ -5,6 +5,7 @@
  * A part may use those above it:
  *
  *	event		the workqueue that carries events
+ *	cq_poll		the workqueues that poll completion queues
  *	device		the table of devices and the workqueue that unregisters
  *	sysfs		the class; refuses to share the machine with another stack
  *	nldev		the commands of the netlink protocol
@@ -18,6 +19,7 @@
 #include <linux/netlink.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_netlink.h>
+#include <cq_poll.h>
 #include <device.h>
 #include <sysfs.h>
 
@@ -38,6 +40,7 @@ struct part {
 
 static const struct part parts[] = {
 	{ "event", ib_event_init, ib_event_exit },
+	{ "cq_poll", ib_cq_poll_init, ib_cq_poll_exit },
 	{ "device", ib_device_init, ib_device_exit },
 	{ "sysfs", ib_sysfs_init, ib_sysfs_exit },
 	{ "nldev", nldev_init, nldev_exit },

@@ -35,6 +35,7 @@ static struct ib_cq *new_cq(struct ib_cq *cq, struct ib_device *device,
 	int ret;
 
 	cq->device = device;
+	cq->comp_vector = attr->comp_vector;
 	ret = device->ops.create_cq(cq, attr, attrs);
 	if (ret) {
 		rdma_restrack_put(&cq->res);

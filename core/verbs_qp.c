@@ -150,6 +150,17 @@ static void set_read_write_sges(struct ib_qp *qp, const struct ib_qp_cap *cap)
 				 qp->device->attrs.max_sge_rd);
 }
 
+/* Between a kernel consumer's QP on an SRQ and its handler: ib_drain_qp(). */
+static void note_last_wqe(struct ib_event *event, void *context)
+{
+	struct ib_qp *qp = event->element.qp;
+
+	if (event->event == IB_EVENT_QP_LAST_WQE_REACHED)
+		complete_all(&qp->srq_completion);
+	if (qp->registered_event_handler)
+		qp->registered_event_handler(event, context);
+}
+
 static struct ib_qp *new_qp(struct ib_device *device, struct ib_pd *pd,
 			    struct ib_qp_init_attr *attr,
 			    struct ib_udata *udata, struct ib_uqp_object *uobj,
@@ -172,7 +183,10 @@ static struct ib_qp *new_qp(struct ib_device *device, struct ib_pd *pd,
 	qp->srq = attr->srq;
 	qp->real_qp = qp;
 	qp->uobject = uobj;
-	qp->event_handler = attr->event_handler;
+	qp->registered_event_handler = attr->event_handler;
+	qp->event_handler = attr->srq && !udata ? note_last_wqe :
+						  attr->event_handler;
+	init_completion(&qp->srq_completion);
 	qp->qp_context = attr->qp_context;
 	qp->qp_type = attr->qp_type;
 	qp->port = attr->port_num;
@@ -502,6 +516,9 @@ static int modify_locked(struct ib_qp *qp, struct ib_qp_attr *attr, u32 mask,
 		if (ret)
 			return ret;
 	}
+	/* A new life has a last receive of its own. */
+	if (mask & IB_QP_STATE && attr->qp_state == IB_QPS_RESET)
+		reinit_completion(&qp->srq_completion);
 	ret = qp->device->ops.modify_qp(qp, attr, mask, udata);
 	if (!ret)
 		commit_modify(qp, attr, mask);
@@ -561,7 +578,7 @@ EXPORT_SYMBOL(ib_modify_qp);
 static void fill_init_attr(const struct ib_qp *qp,
 			   struct ib_qp_init_attr *init)
 {
-	init->event_handler = qp->event_handler;
+	init->event_handler = qp->registered_event_handler;
 	init->qp_context = qp->qp_context;
 	init->send_cq = qp->send_cq;
 	init->recv_cq = qp->recv_cq;

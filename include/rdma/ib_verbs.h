@@ -17,6 +17,7 @@
 #include <linux/cgroup_rdma.h>
 #include <linux/device.h>
 #include <linux/dma-mapping.h>
+#include <linux/interrupt.h>
 #include <linux/irqflags.h>
 #include <linux/kref.h>
 #include <linux/list.h>
@@ -139,7 +140,21 @@ struct ib_cq {
 	int cqe;
 	unsigned int cqe_used;
 	atomic_t usecnt;
+	unsigned int comp_vector;
+	/* Of CQs from ib_alloc_cq(), the core's own: core/cq_poll.c. */
 	enum ib_poll_context poll_ctx;
+	spinlock_t poll_lock; /* of poll_stopped: nobody polls any more */
+	bool poll_stopped;
+	/* How often the CQ was found empty, and armed. */
+	unsigned int poll_rounds;
+	union {
+		struct tasklet_struct tasklet;
+		struct work_struct work;
+	};
+	struct workqueue_struct *comp_wq;
+	/* In the device's pool (@shared), @cqe_used entries are given out. */
+	struct list_head pool_entry;
+	bool shared;
 	struct rdma_restrack_entry res;
 };
 
@@ -211,6 +226,10 @@ struct ib_qp {
 	const struct ib_gid_attr *av_sgid_attr;
 	void *qp_context;
 	atomic_t usecnt;
+	/* Of a kernel consumer's QP on an SRQ, for ib_drain_qp(). */
+	void (*registered_event_handler)(struct ib_event *event,
+					 void *qp_context);
+	struct completion srq_completion;
 	u32 qp_num;
 	u32 max_write_sge;
 	u32 max_read_sge;
@@ -675,6 +694,35 @@ int ib_destroy_cq_user(struct ib_cq *cq, struct ib_udata *udata);
 void ib_destroy_cq(struct ib_cq *cq);
 int ib_resize_cq(struct ib_cq *cq, int cqe);
 
+struct ib_cq *__ib_alloc_cq(struct ib_device *dev, void *private, int nr_cqe,
+			    int comp_vector, enum ib_poll_context poll_ctx,
+			    const char *caller);
+struct ib_cq *__ib_alloc_cq_any(struct ib_device *dev, void *private,
+				int nr_cqe, enum ib_poll_context poll_ctx,
+				const char *caller);
+static inline struct ib_cq *ib_alloc_cq(struct ib_device *dev, void *private,
+					int nr_cqe, int comp_vector,
+					enum ib_poll_context poll_ctx)
+{
+	return __ib_alloc_cq(dev, private, nr_cqe, comp_vector, poll_ctx,
+			     KBUILD_MODNAME);
+}
+
+static inline struct ib_cq *ib_alloc_cq_any(struct ib_device *dev,
+					    void *private, int nr_cqe,
+					    enum ib_poll_context poll_ctx)
+{
+	return __ib_alloc_cq_any(dev, private, nr_cqe, poll_ctx,
+				 KBUILD_MODNAME);
+}
+
+void ib_free_cq(struct ib_cq *cq);
+int ib_process_cq_direct(struct ib_cq *cq, int budget);
+struct ib_cq *ib_cq_pool_get(struct ib_device *dev, unsigned int nr_cqe,
+			     int comp_vector_hint,
+			     enum ib_poll_context poll_ctx);
+void ib_cq_pool_put(struct ib_cq *cq, unsigned int nr_cqe);
+
 static inline int ib_poll_cq(struct ib_cq *cq, int num_entries,
 			     struct ib_wc *wc)
 {
@@ -747,6 +795,10 @@ int ib_query_qp(struct ib_qp *qp, struct ib_qp_attr *qp_attr, int qp_attr_mask,
 		struct ib_qp_init_attr *qp_init_attr);
 int ib_destroy_qp_user(struct ib_qp *qp, struct ib_udata *udata);
 int ib_destroy_qp(struct ib_qp *qp);
+
+void ib_drain_sq(struct ib_qp *qp);
+void ib_drain_rq(struct ib_qp *qp);
+void ib_drain_qp(struct ib_qp *qp);
 
 static inline int ib_post_send(struct ib_qp *qp,
 			       const struct ib_send_wr *send_wr,
@@ -824,9 +876,6 @@ static inline int ib_check_mr_access(struct ib_device *ib_dev,
 
 /* ---- DMA addresses ---- */
 
-static inline bool ib_uses_virt_dma(struct ib_device *dev)
-{
-	return !dev->dma_device;
-}
+#include <rdma/ib_dma.h>
 
 #endif

@@ -304,9 +304,11 @@ static int fill_kernel_wqe(struct rxe_qp *qp, const struct ib_send_wr *wr)
 	case IB_WR_SEND_WITH_IMM:
 		if (!rxe_qp_is_ud(qp))
 			break;
-		if (!ud_wr(wr)->ah)
+		if (ud_wr(wr)->ah)
+			in.ah_num = to_rxe_ah(ud_wr(wr)->ah)->entry->num;
+		/* What is flushed goes nowhere: ib_drain_sq(). */
+		else if (READ_ONCE(qp->state) != IB_QPS_ERR)
 			return -EINVAL;
-		in.ah_num = to_rxe_ah(ud_wr(wr)->ah)->entry->num;
 		in.remote_qpn = ud_wr(wr)->remote_qpn;
 		in.remote_qkey = ud_wr(wr)->remote_qkey;
 		break;
