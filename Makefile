@@ -9,7 +9,7 @@ KDIR ?= /lib/modules/$(KVER)/build
 OUT ?= build/$(KVER)
 JOBS ?= $(shell nproc)
 
-SOURCES := Kbuild core include sw tests/kunit
+SOURCES := Kbuild core include sw tests/kunit tests/kernel
 
 .PHONY: help modules load unload check kunit demo test test-full docs setup clean
 
@@ -21,7 +21,7 @@ modules: ## build the modules for KVER (default: the running kernel) or KDIR
 	  exit 1; }
 	@mkdir -p $(OUT)/tests
 	@cp -rsf $(addprefix $(CURDIR)/,Kbuild core include sw) $(OUT)/
-	@cp -rsf $(CURDIR)/tests/kunit $(OUT)/tests/
+	@cp -rsf $(addprefix $(CURDIR)/tests/,kunit kernel) $(OUT)/tests/
 	@find $(OUT) -xtype l -delete
 	$(MAKE) -C $(KDIR) M=$(abspath $(OUT)) W=1 -j$(JOBS) $(KBUILD_ARGS) modules
 

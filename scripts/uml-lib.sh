@@ -64,7 +64,7 @@ uml_modules()
 	mkdir -p "$ROOT/build"
 	watch_step "building the modules for User Mode Linux" "$log" \
 		make -C "$ROOT" modules KDIR="$UML" OUT=build/um ARCH=um \
-		SOFTROCE_KUNIT=y
+		SOFTROCE_KUNIT=y SOFTROCE_KTEST=y
 }
 
 # uml_run RUN TIMEOUT [ARG...]: boot RUN/init with the kernel log in RUN/log,
