@@ -129,6 +129,7 @@ void ib_cq_poll_flush(struct ib_cq *cq)
 	for (i = 0; i < 2; i++) {
 		begun = READ_ONCE(cq->poll_rounds);
 		kick(cq, NULL);
+		/* What the round did before its end: poll_round(). */
 		while (smp_load_acquire(&cq->poll_rounds) == begun)
 			usleep_range(50, 500);
 	}

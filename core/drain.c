@@ -90,7 +90,7 @@ static int flush_queue(struct ib_qp *qp, struct ib_cq *cq,
 		ret = post(qp, &marker);
 		if (ret != -ENOMEM)
 			break;
-		msleep(1);
+		usleep_range(1000, 2000);
 	} while (++ms < DRAIN_ROOM_MS);
 	if (!ret)
 		marker_wait(&marker, cq);
