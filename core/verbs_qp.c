@@ -9,6 +9,7 @@
  */
 #include <linux/export.h>
 #include <rdma/ib_cache.h>
+#include <rdma/rw.h>
 #include "qp_state.h"
 #include "verbs.h"
 #include "verbs_user.h"
@@ -96,7 +97,7 @@ static int check_qp_init(struct ib_device *device, struct ib_pd *pd,
 	ret = check_qp_type(device, attr, for_user);
 	if (ret)
 		return ret;
-	if (attr->xrcd || attr->rwq_ind_tbl || attr->cap.max_rdma_ctxs)
+	if (attr->xrcd || attr->rwq_ind_tbl)
 		return -EOPNOTSUPP;
 
 	if (!pd || !attr->send_cq || !attr->recv_cq) {
@@ -192,6 +193,9 @@ static struct ib_qp *new_qp(struct ib_device *device, struct ib_pd *pd,
 	qp->port = attr->port_num;
 	qp->state = IB_QPS_RESET;
 	mutex_init(&qp->state_lock);
+	spin_lock_init(&qp->mr_lock);
+	INIT_LIST_HEAD(&qp->rdma_mrs);
+	INIT_LIST_HEAD(&qp->sig_mrs);
 	use_parts(qp);
 	if (udata)
 		verbs_name_as(&qp->res, RDMA_RESTRACK_QP, &pd->res);
@@ -236,7 +240,8 @@ EXPORT_SYMBOL(ib_create_qp_user);
 /**
  * ib_create_qp_kernel - make a queue pair for a kernel consumer
  * @pd: the PD it will be in
- * @qp_init_attr: what it is like; cap says on return what it really got
+ * @qp_init_attr: what it is like; cap says on return what it really got, with
+ *	room for cap.max_rdma_ctxs transfers of <rdma/rw.h>
  * @caller: name of the module that asks, for "rdma resource show"
  *
  * Consumers call ib_create_qp().
@@ -248,6 +253,8 @@ struct ib_qp *ib_create_qp_kernel(struct ib_pd *pd,
 				  struct ib_qp_init_attr *qp_init_attr,
 				  const char *caller)
 {
+	if (qp_init_attr->cap.max_rdma_ctxs)
+		rdma_rw_init_qp(pd->device, qp_init_attr);
 	return new_qp(pd->device, pd, qp_init_attr, NULL, NULL, caller);
 }
 EXPORT_SYMBOL(ib_create_qp_kernel);
@@ -271,6 +278,7 @@ int ib_destroy_qp_user(struct ib_qp *qp, struct ib_udata *udata)
 			     atomic_read(&qp->usecnt));
 		return -EBUSY;
 	}
+	WARN_ON_ONCE(qp->mrs_used);
 	rdma_restrack_del(&qp->res);
 	ret = qp->device->ops.destroy_qp(qp, udata);
 	if (ret) {

@@ -186,6 +186,8 @@ struct ib_mr {
 	unsigned int page_size;
 	enum ib_mr_type type;
 	struct ib_uobject *uobject;
+	/* In a pool of <rdma/mr_pool.h>. */
+	struct list_head qp_entry;
 	struct rdma_restrack_entry res;
 };
 
@@ -230,6 +232,11 @@ struct ib_qp {
 	void (*registered_event_handler)(struct ib_event *event,
 					 void *qp_context);
 	struct completion srq_completion;
+	/* Pools of <rdma/mr_pool.h>, with @mr_lock; so many are taken. */
+	spinlock_t mr_lock;
+	int mrs_used;
+	struct list_head rdma_mrs;
+	struct list_head sig_mrs;
 	u32 qp_num;
 	u32 max_write_sge;
 	u32 max_read_sge;

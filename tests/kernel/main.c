@@ -112,6 +112,8 @@ static int __init ktest_init(void)
 	test_fast_reg();
 	test_datagrams();
 	test_pools();
+	test_rw();
+	test_mr_pool();
 	if (!failures)
 		return 0;
 	ib_unregister_client(&client);

@@ -76,5 +76,7 @@ void test_drain(void);
 void test_fast_reg(void);
 void test_datagrams(void);
 void test_pools(void);
+void test_rw(void);
+void test_mr_pool(void);
 
 #endif
