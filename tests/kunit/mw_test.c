@@ -1,301 +1,767 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
-/* Memory windows: what they grant, to whom, and how they are opened and closed. */
+/* Memory windows: ranges, rights, whose they are, keys, and their regions. */
+#include <kunit/test.h>
+#include <linux/mm.h>
+#include <linux/workqueue.h>
+#include "rxe_fixture.h"
 #include "rxe_mw.h"
-#include "rxe_sm_bench.h"
+#include "rxe_qp.h"
 
-#define VA 0x123456789000ull
-#define LEN 0x2000
-#define MR_ACCESS                                                              \
-	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_READ | IB_ACCESS_MW_BIND)
+#define VA 0x10000
+#define LEN 0x4000
+#define RD IB_ACCESS_REMOTE_READ
+#define WR IB_ACCESS_REMOTE_WRITE
+#define AT IB_ACCESS_REMOTE_ATOMIC
+/* All that a region needs: remote rights are the window's own. */
+#define REGION (IB_ACCESS_MW_BIND | IB_ACCESS_LOCAL_WRITE)
+#define MAX_MW 4
 
-static struct sm *start(struct kunit *test)
+struct env {
+	struct kunit *test;
+	struct rxe_dev *rxe;
+	struct rxe_pd *pd;
+	struct page **pages;
+	struct rxe_mr *mr;
+	struct rxe_mw mw[MAX_MW];
+	u32 num_mw;
+	/* Two of the PD, and one of another. */
+	struct rxe_qp *qp;
+	struct rxe_qp *twin;
+	struct rxe_qp *alien;
+};
+
+/* ---- making ---- */
+
+static struct rxe_qp *fake_qp(struct env *e, struct rxe_pd *pd, u32 qpn)
 {
-	struct sm_conf conf = sm_defaults();
+	struct rxe_qp *qp = kunit_kzalloc(e->test, sizeof(*qp), GFP_KERNEL);
 
-	conf.va = VA;
-	conf.pages = 2;
-	conf.mr_access = MR_ACCESS;
-	return sm_make(test, &conf);
+	KUNIT_ASSERT_NOT_NULL(e->test, qp);
+	qp->pd = pd;
+	qp->qpn = qpn;
+	return qp;
 }
 
-static struct rxe_mw *window(struct sm *sm, struct rxe_pd *pd,
-			     enum ib_mw_type type)
+static void end_windows(struct env *e)
 {
-	struct rxe_mw *mw = kunit_kzalloc(sm->test, sizeof(*mw), GFP_KERNEL);
+	while (e->num_mw)
+		rxe_dealloc_mw(&e->mw[--e->num_mw].ibmw);
+}
 
-	KUNIT_ASSERT_NOT_NULL(sm->test, mw);
-	mw->ibmw.device = &sm->rxe->ib;
-	mw->ibmw.pd = &pd->ibpd;
+static void end(void *arg)
+{
+	struct env *e = arg;
+
+	end_windows(e);
+	if (e->mr)
+		KUNIT_EXPECT_EQ(e->test, rxe_dereg_mr(&e->mr->ibmr, NULL), 0);
+	KUNIT_EXPECT_EQ(e->test, atomic_read(&e->rxe->num_mw), 0);
+}
+
+static struct env *start_at(struct kunit *test, u64 va, int access)
+{
+	struct env *e = kunit_kzalloc(test, sizeof(*e), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, e);
+	e->test = test;
+	e->rxe = fake_dev(test);
+	e->pd = fake_pd(test, e->rxe);
+	e->pages = fake_pages(test, LEN / PAGE_SIZE);
+	e->qp = fake_qp(e, e->pd, 0x11);
+	e->twin = fake_qp(e, e->pd, 0x12);
+	e->alien = fake_qp(e, fake_pd(test, e->rxe), 0x11);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, end, e), 0);
+	e->mr = fake_mr(test, e->pd, e->pages, 0, va, LEN, access);
+	return e;
+}
+
+static struct env *start(struct kunit *test)
+{
+	return start_at(test, VA, REGION);
+}
+
+static struct rxe_mw *window(struct env *e, enum ib_mw_type type)
+{
+	struct rxe_mw *mw = &e->mw[e->num_mw];
+
+	KUNIT_ASSERT_LT(e->test, e->num_mw, MAX_MW);
+	mw->ibmw.device = &e->rxe->ib;
+	mw->ibmw.pd = &e->pd->ibpd;
 	mw->ibmw.type = type;
-	KUNIT_ASSERT_EQ(sm->test, 0, rxe_alloc_mw(&mw->ibmw, NULL));
-	KUNIT_EXPECT_TRUE(sm->test, rxe_key_is_mw(mw->ibmw.rkey));
+	KUNIT_ASSERT_EQ(e->test, rxe_alloc_mw(&mw->ibmw, NULL), 0);
+	e->num_mw++;
 	return mw;
 }
 
-static struct rxe_bind to(struct sm *sm, struct rxe_mw *mw, u64 addr, u64 len,
-			  int access)
+/* ---- doing ---- */
+
+/* What binds @mw to all of the region for reading, under the key it has. */
+static struct rxe_bind all(const struct env *e, const struct rxe_mw *mw)
 {
 	return (struct rxe_bind){
 		.mw_rkey = mw->entry->rkey,
-		.new_rkey = mw->entry->rkey ^ 0x5a,
-		.mr_lkey = sm->mr->key,
-		.access = access,
-		.addr = addr,
-		.length = len,
+		.new_rkey = mw->entry->rkey,
+		.mr_lkey = e->mr->key,
+		.access = RD,
+		.addr = e->mr->va,
+		.length = e->mr->len,
 	};
 }
 
-static int bind(struct sm *sm, struct rxe_mw *mw, u64 addr, u64 len, int access)
+static bool binds(struct rxe_qp *qp, struct rxe_bind bind)
 {
-	struct rxe_bind b = to(sm, mw, addr, len, access);
+	int status;
 
-	return rxe_mw_bind(sm->qp, &b);
+	local_bh_disable();
+	status = rxe_mw_bind(qp, &bind);
+	local_bh_enable();
+	return status == IB_WC_SUCCESS;
 }
 
-static bool grants(struct rxe_qp *qp, u32 rkey, int access, u64 va, u64 len)
+static void refuse_at(struct env *e, int line, struct rxe_qp *qp,
+		      const struct rxe_mw *mw, struct rxe_bind bind)
 {
-	struct rxe_mr *mr = rxe_rkey_get(qp, rkey, access, va, len);
+	const struct rxe_mw_entry before = *mw->entry;
+	int status;
 
+	local_bh_disable();
+	status = rxe_mw_bind(qp, &bind);
+	local_bh_enable();
+	KUNIT_EXPECT_EQ_MSG(e->test, status, IB_WC_MW_BIND_ERR, "line %d", line);
+	/* And all is as it was. */
+	KUNIT_EXPECT_EQ_MSG(e->test, mw->entry->rkey, before.rkey, "line %d",
+			    line);
+	KUNIT_EXPECT_PTR_EQ_MSG(e->test, mw->entry->mr, before.mr, "line %d",
+				line);
+	KUNIT_EXPECT_EQ_MSG(e->test, mw->entry->access, before.access,
+			    "line %d", line);
+	KUNIT_EXPECT_EQ_MSG(e->test, atomic_read(&e->mr->num_mw),
+			    before.mr == e->mr, "line %d", line);
+	KUNIT_EXPECT_EQ_MSG(e->test, refcount_read(&e->mr->ref), 1, "line %d",
+			    line);
+}
+
+#define refuse(e, qp, mw, bind) refuse_at(e, __LINE__, qp, mw, bind)
+
+static int invalidate(struct rxe_qp *qp, u32 key)
+{
+	int ret;
+
+	local_bh_disable();
+	ret = rxe_mw_invalidate(qp, key);
+	local_bh_enable();
+	return ret;
+}
+
+static bool grants(struct rxe_qp *qp, u32 key, int access, u64 va, u64 len)
+{
+	struct rxe_mr *mr;
+
+	local_bh_disable();
+	mr = rxe_rkey_get(qp, key, access, va, len);
 	if (mr)
 		rxe_mr_put(mr);
+	local_bh_enable();
 	return mr;
 }
 
-static void mw_has_a_range(struct kunit *test)
+static bool readable(struct rxe_qp *qp, u32 key)
 {
-	static const struct {
-		u64 off, len;
-		bool ok;
-	} asks[] = {
-		{ 0x100, 0x80, true }, { 0x100, 1, true }, { 0x17f, 1, true },
-		{ 0x100, 0x81, false }, { 0xff, 1, false }, { 0xff, 2, false },
-		{ 0x17f, 2, false }, { 0x180, 1, false }, { 0x180, 0, true },
-		{ 0, LEN, false }, { 0x100, U64_MAX, false },
-		{ 0x110, -0x10ull, false }, { -VA, 1, false },
-		{ U64_MAX - VA, 2, false },
-	};
-	struct sm *sm = start(test);
-	struct rxe_mw *mw = window(sm, sm->pd, IB_MW_TYPE_2);
-	size_t i;
-
-	KUNIT_ASSERT_EQ(test, IB_WC_SUCCESS,
-			bind(sm, mw, VA + 0x100, 0x80, IB_ACCESS_REMOTE_WRITE));
-	for (i = 0; i < ARRAY_SIZE(asks); i++)
-		KUNIT_EXPECT_EQ_MSG(test, asks[i].ok,
-				    grants(sm->qp, mw->entry->rkey,
-					   IB_ACCESS_REMOTE_WRITE,
-					   VA + asks[i].off, asks[i].len),
-				    "%#llx+%#llx", asks[i].off, asks[i].len);
-	rxe_dealloc_mw(&mw->ibmw);
-	sm_end(sm);
+	return grants(qp, key, RD, VA, LEN);
 }
 
-/* The window's rights count, not those that its region grants to peers. */
-static void mw_has_rights(struct kunit *test)
+/* ---- ranges ---- */
+
+struct mw_range {
+	u64 mr_va;
+	u64 va;
+	u64 len;
+	u64 ask;
+	u64 ask_len;
+	bool ok;
+};
+
+#define TOP (-0x4000ull)
+
+static const struct mw_range ranges[] = {
+	{ VA, 0x10100, 0x200, 0x10100, 0x200, true },
+	{ VA, 0x10100, 0x200, 0x10100, 0x201, false },
+	{ VA, 0x10100, 0x200, 0x10100, 1, true },
+	{ VA, 0x10100, 0x200, 0x100ff, 1, false },
+	{ VA, 0x10100, 0x200, 0x100ff, 2, false },
+	{ VA, 0x10100, 0x200, 0x102ff, 1, true },
+	{ VA, 0x10100, 0x200, 0x102ff, 2, false },
+	{ VA, 0x10100, 0x200, 0x10300, 1, false },
+	{ VA, 0x10100, 0x200, 0x10300, 0, true },
+	{ VA, 0x10100, 0x200, 0x10301, 0, false },
+	{ VA, 0x10100, 0x200, 0x100ff, 0, false },
+	/* The region's, not the window's. */
+	{ VA, 0x10100, 0x200, 0x10000, 0x4000, false },
+	{ VA, 0x10100, 0x200, 0x10000, 1, false },
+	{ VA, 0x10100, 0x200, 0x13fff, 1, false },
+	/* Sums that wrap. */
+	{ VA, 0x10100, 0x200, 0x10101, U64_MAX, false },
+	{ VA, 0x10100, 0x200, 0x10101, U64_MAX - 0x10100, false },
+	{ VA, 0x10100, 0x200, U64_MAX, 0x10102, false },
+	{ VA, 0x10100, 0x200, U64_MAX, 2, false },
+	{ VA, 0x10100, 1, 0x10100, 1, true },
+	{ VA, 0x10100, 1, 0x10101, 1, false },
+	{ VA, VA, LEN, VA, LEN, true },
+	{ VA, VA, LEN, VA, LEN + 1, false },
+	{ VA, VA, LEN, VA - 1, 1, false },
+	/* One that ends with the address space. */
+	{ TOP, -0x1000ull, 0x1000, -0x1000ull, 0x1000, true },
+	{ TOP, -0x1000ull, 0x1000, -0x1000ull, 0x1001, false },
+	{ TOP, -0x1000ull, 0x1000, -0x1001ull, 1, false },
+	{ TOP, -0x1000ull, 0x1000, -1ull, 1, true },
+	{ TOP, -0x1000ull, 0x1000, -1ull, 2, false },
+	{ TOP, -0x1000ull, 0x1000, 0, 1, false },
+	{ TOP, -0x1000ull, 0x1000, 0, 0, false },
+	{ 0, 0, 1, 0, 1, true },
+	{ 0, 0, 1, 0, 2, false },
+	{ 0, 0, 1, U64_MAX, 2, false },
+};
+
+static void mw_range_desc(const struct mw_range *p, char *desc)
 {
-	static const int rights[] = { IB_ACCESS_REMOTE_READ,
-				      IB_ACCESS_REMOTE_WRITE,
-				      IB_ACCESS_REMOTE_ATOMIC };
-	struct sm *sm = start(test);
-	size_t i, k;
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%#llx+%#llx in %#llx+%#llx",
+		 p->ask, p->ask_len, p->va, p->len);
+}
 
-	for (i = 0; i < 3; i++) {
-		struct rxe_mw *mw = window(sm, sm->pd, IB_MW_TYPE_1);
+KUNIT_ARRAY_PARAM(mw_range, ranges, mw_range_desc);
 
-		KUNIT_EXPECT_EQ(test, IB_WC_SUCCESS,
-				bind(sm, mw, VA, LEN, rights[i]));
-		for (k = 0; k < 3; k++)
-			KUNIT_EXPECT_EQ(test, i == k,
-					grants(sm->qp, mw->entry->rkey,
-					       rights[k], VA, 8));
-		rxe_dealloc_mw(&mw->ibmw);
+static void mw_covers_range(struct kunit *test)
+{
+	const struct mw_range *p = test->param_value;
+	struct env *e = start_at(test, p->mr_va, REGION);
+	enum ib_mw_type type;
+
+	for (type = IB_MW_TYPE_1; type <= IB_MW_TYPE_2; type++) {
+		struct rxe_mw *mw = window(e, type);
+		struct rxe_bind bind = all(e, mw);
+
+		bind.addr = p->va;
+		bind.length = p->len;
+		KUNIT_ASSERT_TRUE(test, binds(e->qp, bind));
+		KUNIT_EXPECT_EQ(test, p->ok, grants(e->qp, mw->entry->rkey, RD,
+						    p->ask, p->ask_len));
 	}
-	sm_end(sm);
 }
 
-static void mw_binds_what_may_be_bound(struct kunit *test)
+/* What can be bound: all of it in its region. */
+static const struct mw_range bindings[] = {
+	{ VA, VA, LEN, 0, 0, true },
+	{ VA, VA, LEN + 1, 0, 0, false },
+	{ VA, VA - 1, 1, 0, 0, false },
+	{ VA, VA - 1, LEN, 0, 0, false },
+	{ VA, VA + LEN - 1, 1, 0, 0, true },
+	{ VA, VA + LEN - 1, 2, 0, 0, false },
+	{ VA, VA + LEN, 1, 0, 0, false },
+	{ VA, VA + 1, U64_MAX, 0, 0, false },
+	{ VA, VA + 1, U64_MAX - VA, 0, 0, false },
+	{ VA, U64_MAX, VA + 2, 0, 0, false },
+	{ TOP, TOP, LEN, 0, 0, true },
+	{ TOP, TOP, LEN + 1, 0, 0, false },
+	{ TOP, -1ull, 1, 0, 0, true },
+	{ TOP, -1ull, 2, 0, 0, false },
+	{ TOP, 0, 1, 0, 0, false },
+};
+
+static void mw_binding_desc(const struct mw_range *p, char *desc)
 {
-	struct sm *sm = start(test);
-	struct rxe_pd *other = fake_pd(test, sm->rxe);
-	struct rxe_mw *mw = window(sm, sm->pd, IB_MW_TYPE_2);
-	struct rxe_mw *foreign = window(sm, other, IB_MW_TYPE_2);
-	struct rxe_bind b;
-
-	/* Beyond the region, at its end, around the address space. */
-	KUNIT_EXPECT_EQ(test, bind(sm, mw, VA, LEN + 1, 0), IB_WC_MW_BIND_ERR);
-	KUNIT_EXPECT_EQ(test, bind(sm, mw, VA + LEN, 1, 0), IB_WC_MW_BIND_ERR);
-	KUNIT_EXPECT_EQ(test, bind(sm, mw, VA - 1, 2, 0), IB_WC_MW_BIND_ERR);
-	KUNIT_EXPECT_EQ(test, bind(sm, mw, VA + 8, -8ull, 0), IB_WC_MW_BIND_ERR);
-	/* No length, a right that is none, another PD's window. */
-	KUNIT_EXPECT_EQ(test, bind(sm, mw, VA, 0, 0), IB_WC_MW_BIND_ERR);
-	KUNIT_EXPECT_EQ(test, bind(sm, mw, VA, 8, IB_ACCESS_MW_BIND),
-			IB_WC_MW_BIND_ERR);
-	KUNIT_EXPECT_EQ(test, bind(sm, foreign, VA, 8, 0), IB_WC_MW_BIND_ERR);
-	/* Keys: an old one, another window's, that of a region. */
-	b = to(sm, mw, VA, 8, 0);
-	b.mw_rkey ^= 1;
-	KUNIT_EXPECT_EQ(test, rxe_mw_bind(sm->qp, &b), IB_WC_MW_BIND_ERR);
-	b = to(sm, mw, VA, 8, 0);
-	b.new_rkey += 0x100;
-	KUNIT_EXPECT_EQ(test, rxe_mw_bind(sm->qp, &b), IB_WC_MW_BIND_ERR);
-	b = to(sm, mw, VA, 8, 0);
-	b.mw_rkey = sm->mr->key;
-	KUNIT_EXPECT_EQ(test, rxe_mw_bind(sm->qp, &b), IB_WC_MW_BIND_ERR);
-	b = to(sm, mw, VA, 8, 0);
-	b.mr_lkey ^= 1;
-	KUNIT_EXPECT_EQ(test, rxe_mw_bind(sm->qp, &b), IB_WC_MW_BIND_ERR);
-	/* A region that is for reading, or for no windows. */
-	sm->mr->access = IB_ACCESS_MW_BIND;
-	KUNIT_EXPECT_EQ(test, bind(sm, mw, VA, 8, IB_ACCESS_REMOTE_WRITE),
-			IB_WC_MW_BIND_ERR);
-	KUNIT_EXPECT_EQ(test, bind(sm, mw, VA, 8, IB_ACCESS_REMOTE_ATOMIC),
-			IB_WC_MW_BIND_ERR);
-	sm->mr->access = MR_ACCESS & ~IB_ACCESS_MW_BIND;
-	KUNIT_EXPECT_EQ(test, bind(sm, mw, VA, 8, 0), IB_WC_MW_BIND_ERR);
-	sm->mr->access = MR_ACCESS;
-	KUNIT_EXPECT_EQ(test, bind(sm, mw, VA, 8, 0), IB_WC_SUCCESS);
-	rxe_dealloc_mw(&mw->ibmw);
-	rxe_dealloc_mw(&foreign->ibmw);
-	sm_end(sm);
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%#llx+%#llx of %#llx", p->va,
+		 p->len, p->mr_va);
 }
 
-/* Type 2: free before it is bound, and good where it was bound only. */
-static void mw_type_2(struct kunit *test)
+KUNIT_ARRAY_PARAM(mw_binding, bindings, mw_binding_desc);
+
+static void mw_lies_in_its_region(struct kunit *test)
 {
-	struct sm *sm = start(test), *peer = start(test);
-	struct rxe_mw *mw = window(sm, sm->pd, IB_MW_TYPE_2);
-	u32 first = mw->entry->rkey, key;
+	const struct mw_range *p = test->param_value;
+	struct env *e = start_at(test, p->mr_va, REGION);
+	enum ib_mw_type type;
 
-	KUNIT_EXPECT_EQ(test, rxe_mw_invalidate(sm->qp, first), -EINVAL);
-	bind(sm, mw, VA, 8, IB_ACCESS_REMOTE_READ);
-	key = mw->entry->rkey;
-	KUNIT_EXPECT_NE(test, key, first);
-	KUNIT_EXPECT_TRUE(test, grants(sm->qp, key, IB_ACCESS_REMOTE_READ, VA, 8));
-	KUNIT_EXPECT_FALSE(test, grants(sm->qp, first, IB_ACCESS_REMOTE_READ,
-					VA, 8));
-	/* The same PD, and another queue pair. */
-	peer->qp->pd = sm->pd;
-	KUNIT_EXPECT_FALSE(test, grants(peer->qp, key, IB_ACCESS_REMOTE_READ,
-					VA, 8));
-	KUNIT_EXPECT_EQ(test, rxe_mw_invalidate(peer->qp, key), -EINVAL);
-	peer->qp->pd = peer->pd;
-	KUNIT_EXPECT_EQ(test, bind(sm, mw, VA, 8, 0), IB_WC_MW_BIND_ERR);
-	KUNIT_EXPECT_EQ(test, rxe_mw_invalidate(sm->qp, key ^ 1), -EINVAL);
-	KUNIT_EXPECT_EQ(test, rxe_mw_invalidate(sm->qp, key), 0);
-	KUNIT_EXPECT_EQ(test, rxe_mw_invalidate(sm->qp, key), -EINVAL);
-	KUNIT_EXPECT_FALSE(test, grants(sm->qp, key, IB_ACCESS_REMOTE_READ,
-					VA, 8));
-	KUNIT_EXPECT_EQ(test, bind(sm, mw, VA, 8, 0), IB_WC_SUCCESS);
-	rxe_dealloc_mw(&mw->ibmw);
-	sm_end(peer);
-	sm_end(sm);
+	for (type = IB_MW_TYPE_1; type <= IB_MW_TYPE_2; type++) {
+		struct rxe_mw *mw = window(e, type);
+		struct rxe_bind bind = all(e, mw);
+
+		bind.addr = p->va;
+		bind.length = p->len;
+		if (p->ok)
+			KUNIT_EXPECT_TRUE(test, binds(e->qp, bind));
+		else
+			refuse(e, e->qp, mw, bind);
+		end_windows(e);
+	}
 }
 
-/* Type 1: bound anew at any time, to nothing as well, and good in its PD. */
-static void mw_type_1(struct kunit *test)
+static void mw_larger_than_32_bits(struct kunit *test)
 {
-	struct sm *sm = start(test), *peer = start(test);
-	struct rxe_mw *mw = window(sm, sm->pd, IB_MW_TYPE_1);
-	struct rxe_pd *pd = peer->qp->pd;
-	u32 key;
+	const u64 va = 0x100000000, len = 0x200000001;
+	struct env *e = start(test);
+	struct rxe_mw *mw = window(e, IB_MW_TYPE_2);
+	struct rxe_bind bind = all(e, mw);
+	struct ib_mr *dma = rxe_get_dma_mr(&e->pd->ibpd, REGION);
 
-	bind(sm, mw, VA, 8, IB_ACCESS_REMOTE_READ);
-	key = mw->entry->rkey;
-	KUNIT_EXPECT_FALSE(test, grants(peer->qp, key, IB_ACCESS_REMOTE_READ,
-					VA, 8));
-	peer->qp->pd = sm->pd;
-	KUNIT_EXPECT_TRUE(test, grants(peer->qp, key, IB_ACCESS_REMOTE_READ,
-				       VA, 8));
-	peer->qp->pd = pd;
-	KUNIT_EXPECT_EQ(test, rxe_mw_invalidate(sm->qp, key), -EINVAL);
-	KUNIT_EXPECT_EQ(test, bind(sm, mw, VA + 8, 8, IB_ACCESS_REMOTE_READ),
-			IB_WC_SUCCESS);
-	KUNIT_EXPECT_FALSE(test, grants(sm->qp, key, IB_ACCESS_REMOTE_READ,
-					VA, 8));
-	KUNIT_EXPECT_TRUE(test, grants(sm->qp, mw->entry->rkey,
-				       IB_ACCESS_REMOTE_READ, VA + 8, 8));
-	KUNIT_EXPECT_EQ(test, bind(sm, mw, VA, 0, 0), IB_WC_SUCCESS);
-	KUNIT_EXPECT_EQ(test, atomic_read(&sm->mr->num_mw), 0);
-	KUNIT_EXPECT_FALSE(test, grants(sm->qp, mw->entry->rkey, 0, VA, 0));
-	rxe_dealloc_mw(&mw->ibmw);
-	sm_end(peer);
-	sm_end(sm);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(dma));
+	bind.mr_lkey = dma->lkey;
+	bind.addr = va;
+	bind.length = len;
+	KUNIT_EXPECT_TRUE(test, binds(e->qp, bind));
+	KUNIT_EXPECT_TRUE(test, grants(e->qp, bind.new_rkey, RD, va, len));
+	KUNIT_EXPECT_FALSE(test, grants(e->qp, bind.new_rkey, RD, va, len + 1));
+	KUNIT_EXPECT_TRUE(test, grants(e->qp, bind.new_rkey, RD, 0x300000000,
+				       1));
+	KUNIT_EXPECT_FALSE(test, grants(e->qp, bind.new_rkey, RD, 0x300000000,
+					2));
+	end_windows(e);
+	KUNIT_EXPECT_EQ(test, rxe_dereg_mr(dma, NULL), 0);
 }
 
-/* A region stays while windows are bound to it, with its key. */
+/* ---- rights ---- */
+
+static void mw_rights_are_its_own(struct kunit *test)
+{
+	static const int rights[] = { RD, WR, AT };
+	struct env *e = start(test);
+	struct rxe_mw *mw = window(e, IB_MW_TYPE_1);
+	struct rxe_bind bind = all(e, mw);
+	int i, k;
+
+	/* The region itself grants a peer nothing. */
+	for (i = 0; i < ARRAY_SIZE(rights); i++) {
+		bind.access = rights[i];
+		KUNIT_EXPECT_TRUE(test, binds(e->qp, bind));
+		KUNIT_EXPECT_FALSE(test, grants(e->qp, e->mr->key, rights[i], VA,
+						8));
+		for (k = 0; k < ARRAY_SIZE(rights); k++)
+			KUNIT_EXPECT_EQ(test, i == k,
+					grants(e->qp, bind.new_rkey, rights[k],
+					       VA, 8));
+		KUNIT_EXPECT_FALSE(test, grants(e->qp, bind.new_rkey,
+						RD | WR, VA, 8));
+	}
+	bind.access = RD | WR | AT | IB_ACCESS_LOCAL_WRITE;
+	KUNIT_EXPECT_TRUE(test, binds(e->qp, bind));
+	KUNIT_EXPECT_TRUE(test, grants(e->qp, bind.new_rkey,
+				       RD | WR | AT, VA, 8));
+	/* A window for nothing is one. */
+	bind.access = 0;
+	KUNIT_EXPECT_TRUE(test, binds(e->qp, bind));
+	KUNIT_EXPECT_FALSE(test, readable(e->qp, bind.new_rkey));
+}
+
+static void mw_needs_rights_of_its_region(struct kunit *test)
+{
+	struct env *e = start_at(test, VA, IB_ACCESS_MW_BIND | RD);
+	struct rxe_mw *mw = window(e, IB_MW_TYPE_2);
+	struct rxe_bind bind = all(e, mw);
+	struct rxe_mr *closed;
+
+	/* Nobody writes through a window where the owner may not. */
+	bind.access = WR;
+	refuse(e, e->qp, mw, bind);
+	bind.access = AT;
+	refuse(e, e->qp, mw, bind);
+	bind.access = RD | WR;
+	refuse(e, e->qp, mw, bind);
+	bind.access = RD;
+	KUNIT_EXPECT_TRUE(test, binds(e->qp, bind));
+	KUNIT_EXPECT_EQ(test, invalidate(e->qp, bind.new_rkey), 0);
+
+	closed = fake_mr(test, e->pd, e->pages, 0, VA, LEN,
+			 IB_ACCESS_LOCAL_WRITE | RD | WR | AT);
+	bind.mr_lkey = closed->key;
+	refuse(e, e->qp, mw, bind);
+	KUNIT_EXPECT_EQ(test, atomic_read(&closed->num_mw), 0);
+	KUNIT_EXPECT_EQ(test, rxe_dereg_mr(&closed->ibmr, NULL), 0);
+	/* Nor one that has gone, or the window itself. */
+	refuse(e, e->qp, mw, bind);
+	bind.mr_lkey = bind.mw_rkey;
+	refuse(e, e->qp, mw, bind);
+}
+
+static void mw_unknown_rights(struct kunit *test)
+{
+	struct env *e = start_at(test, VA, -1);
+	enum ib_mw_type type;
+	int bit;
+
+	for (type = IB_MW_TYPE_1; type <= IB_MW_TYPE_2; type++) {
+		struct rxe_mw *mw = window(e, type);
+		struct rxe_bind bind = all(e, mw);
+
+		for (bit = 0; bit < 32; bit++) {
+			bind.access = RD | BIT(bit);
+			if (BIT(bit) & (RD | WR | AT |
+					IB_ACCESS_LOCAL_WRITE))
+				continue;
+			refuse(e, e->qp, mw, bind);
+		}
+	}
+}
+
+/* ---- whose it is ---- */
+
+static void mw_type_2_is_of_one_qp(struct kunit *test)
+{
+	struct env *e = start(test);
+	struct rxe_mw *mw = window(e, IB_MW_TYPE_2);
+	u32 key = mw->entry->rkey;
+
+	refuse(e, e->alien, mw, all(e, mw));
+	KUNIT_EXPECT_TRUE(test, binds(e->qp, all(e, mw)));
+	KUNIT_EXPECT_TRUE(test, readable(e->qp, key));
+	KUNIT_EXPECT_FALSE(test, readable(e->twin, key));
+	KUNIT_EXPECT_FALSE(test, readable(e->alien, key));
+	KUNIT_EXPECT_EQ(test, invalidate(e->twin, key), -EINVAL);
+	KUNIT_EXPECT_EQ(test, invalidate(e->alien, key), -EINVAL);
+	KUNIT_EXPECT_TRUE(test, readable(e->qp, key));
+	KUNIT_EXPECT_EQ(test, invalidate(e->qp, key), 0);
+	KUNIT_EXPECT_FALSE(test, readable(e->qp, key));
+	KUNIT_EXPECT_EQ(test, invalidate(e->qp, key), -EINVAL);
+	/* Free for another. */
+	KUNIT_EXPECT_TRUE(test, binds(e->twin, all(e, mw)));
+	KUNIT_EXPECT_FALSE(test, readable(e->qp, key));
+	KUNIT_EXPECT_TRUE(test, readable(e->twin, key));
+}
+
+static void mw_type_1_is_of_the_pd(struct kunit *test)
+{
+	struct env *e = start(test);
+	struct rxe_mw *mw = window(e, IB_MW_TYPE_1);
+	u32 key = mw->entry->rkey;
+
+	refuse(e, e->alien, mw, all(e, mw));
+	KUNIT_EXPECT_TRUE(test, binds(e->qp, all(e, mw)));
+	KUNIT_EXPECT_TRUE(test, readable(e->qp, key));
+	KUNIT_EXPECT_TRUE(test, readable(e->twin, key));
+	KUNIT_EXPECT_FALSE(test, readable(e->alien, key));
+	refuse(e, e->alien, mw, all(e, mw));
+	/* It is not invalidated but bound to nothing. */
+	KUNIT_EXPECT_EQ(test, invalidate(e->qp, key), -EINVAL);
+	KUNIT_EXPECT_TRUE(test, readable(e->qp, key));
+	KUNIT_EXPECT_TRUE(test, binds(e->twin, all(e, mw)));
+}
+
+/* A window and a region of different PDs have nothing to do with each other. */
+static void mw_region_of_another_pd(struct kunit *test)
+{
+	struct env *e = start(test);
+	struct rxe_mw *mw = window(e, IB_MW_TYPE_1);
+	struct rxe_mr *far = fake_mr(test, e->alien->pd, e->pages, 0, VA, LEN,
+				     REGION);
+	struct rxe_bind bind = all(e, mw);
+
+	bind.mr_lkey = far->key;
+	refuse(e, e->qp, mw, bind);
+	refuse(e, e->alien, mw, bind);
+	KUNIT_EXPECT_EQ(test, rxe_dereg_mr(&far->ibmr, NULL), 0);
+}
+
+/* ---- keys ---- */
+
+static void mw_key_is_exact(struct kunit *test)
+{
+	struct env *e = start(test);
+	struct rxe_mw *mw = window(e, IB_MW_TYPE_2);
+	struct rxe_bind bind = all(e, mw);
+	u32 key = mw->entry->rkey;
+	int bit;
+
+	KUNIT_EXPECT_EQ(test, mw->ibmw.rkey, key);
+	/* Not good before it is bound. */
+	KUNIT_EXPECT_FALSE(test, readable(e->qp, key));
+	KUNIT_EXPECT_EQ(test, invalidate(e->qp, key), -EINVAL);
+	for (bit = 0; bit < 32; bit++) {
+		bind.mw_rkey = key ^ BIT(bit);
+		refuse(e, e->qp, mw, bind);
+	}
+	KUNIT_EXPECT_TRUE(test, binds(e->qp, all(e, mw)));
+	for (bit = 0; bit < 32; bit++) {
+		KUNIT_EXPECT_FALSE(test, readable(e->qp, key ^ BIT(bit)));
+		KUNIT_EXPECT_EQ(test, invalidate(e->qp, key ^ BIT(bit)), -EINVAL);
+	}
+	KUNIT_EXPECT_TRUE(test, readable(e->qp, key));
+}
+
+/* The binder chooses the low byte, and nothing else. */
+static void mw_new_key(struct kunit *test)
+{
+	struct env *e = start(test);
+	enum ib_mw_type type;
+	int bit;
+
+	for (type = IB_MW_TYPE_1; type <= IB_MW_TYPE_2; type++) {
+		struct rxe_mw *mw = window(e, type);
+		struct rxe_bind bind = all(e, mw);
+		u32 old = bind.mw_rkey;
+
+		for (bit = 8; bit < 32; bit++) {
+			bind.new_rkey = old ^ BIT(bit);
+			refuse(e, e->qp, mw, bind);
+		}
+		bind.new_rkey = old ^ 0xff;
+		KUNIT_EXPECT_TRUE(test, binds(e->qp, bind));
+		KUNIT_EXPECT_TRUE(test, readable(e->qp, old ^ 0xff));
+		KUNIT_EXPECT_FALSE(test, readable(e->qp, old));
+		KUNIT_EXPECT_EQ(test, invalidate(e->qp, old), -EINVAL);
+		/* What names the old one comes too late. */
+		refuse(e, e->qp, mw, bind);
+		end_windows(e);
+	}
+}
+
+static void mw_type_1_bound_again(struct kunit *test)
+{
+	struct env *e = start(test);
+	struct rxe_mw *mw = window(e, IB_MW_TYPE_1);
+	struct rxe_bind bind = all(e, mw);
+	u32 first = bind.mw_rkey, second = first ^ 1, third = first ^ 2;
+
+	KUNIT_EXPECT_TRUE(test, binds(e->qp, bind));
+	bind.new_rkey = second;
+	bind.access = WR;
+	bind.addr = VA + 16;
+	bind.length = 16;
+	KUNIT_EXPECT_TRUE(test, binds(e->twin, bind));
+	KUNIT_EXPECT_EQ(test, atomic_read(&e->mr->num_mw), 1);
+	/* Nothing is left of what it was. */
+	KUNIT_EXPECT_FALSE(test, readable(e->qp, first));
+	KUNIT_EXPECT_FALSE(test, grants(e->qp, first, WR, VA + 16, 16));
+	KUNIT_EXPECT_FALSE(test, grants(e->qp, second, RD, VA + 16, 16));
+	KUNIT_EXPECT_FALSE(test, grants(e->qp, second, WR, VA + 15, 16));
+	KUNIT_EXPECT_TRUE(test, grants(e->qp, second, WR, VA + 16, 16));
+	/* To nothing: wherever that is. */
+	bind.mw_rkey = second;
+	bind.new_rkey = third;
+	bind.mr_lkey = 0;
+	bind.addr = 0;
+	bind.length = 0;
+	KUNIT_EXPECT_TRUE(test, binds(e->qp, bind));
+	KUNIT_EXPECT_EQ(test, atomic_read(&e->mr->num_mw), 0);
+	KUNIT_EXPECT_FALSE(test, grants(e->qp, second, WR, VA + 16, 1));
+	KUNIT_EXPECT_FALSE(test, grants(e->qp, third, WR, VA + 16, 1));
+	KUNIT_EXPECT_FALSE(test, grants(e->qp, third, WR, 0, 0));
+	/* Once more, and then something again. */
+	bind.mw_rkey = third;
+	KUNIT_EXPECT_TRUE(test, binds(e->qp, bind));
+	KUNIT_EXPECT_TRUE(test, binds(e->qp, all(e, mw)));
+	KUNIT_EXPECT_TRUE(test, readable(e->qp, third));
+}
+
+static void mw_type_2_bound_twice(struct kunit *test)
+{
+	struct env *e = start(test);
+	struct rxe_mw *mw = window(e, IB_MW_TYPE_2);
+	struct rxe_bind bind = all(e, mw);
+	u32 key = bind.mw_rkey;
+
+	bind.length = 0;
+	refuse(e, e->qp, mw, bind);
+	KUNIT_EXPECT_TRUE(test, binds(e->qp, all(e, mw)));
+	refuse(e, e->qp, mw, all(e, mw));
+	refuse(e, e->twin, mw, all(e, mw));
+	refuse(e, e->qp, mw, bind);
+	KUNIT_EXPECT_TRUE(test, readable(e->qp, key));
+	KUNIT_EXPECT_EQ(test, invalidate(e->qp, key), 0);
+	bind = all(e, mw);
+	bind.new_rkey = key ^ 0x80;
+	KUNIT_EXPECT_TRUE(test, binds(e->qp, bind));
+	KUNIT_EXPECT_FALSE(test, readable(e->qp, key));
+	KUNIT_EXPECT_TRUE(test, readable(e->qp, key ^ 0x80));
+}
+
+/* The upper half of all keys are windows', no index comes twice in a row. */
+static void mw_keys_are_no_regions(struct kunit *test)
+{
+	struct env *e = start(test);
+	u32 last = 0;
+	int i;
+
+	for (i = 0; i < 1000; i++) {
+		struct rxe_mw *mw = window(e, 1 + i % 2);
+		struct rxe_mr *mr = rxe_mr_alloc(e->pd, 0);
+		u32 key = mw->entry->rkey;
+
+		KUNIT_ASSERT_FALSE(test, IS_ERR(mr));
+		if (!rxe_key_is_mw(key) || rxe_key_is_mw(mr->key) ||
+		    key >> 8 == last >> 8)
+			KUNIT_FAIL(test, "window %#x after %#x, region %#x", key,
+				   last, mr->key);
+		last = key;
+		rxe_mr_free(mr);
+		end_windows(e);
+	}
+	/* The key of a region, where one of a window is meant. */
+	KUNIT_EXPECT_EQ(test, invalidate(e->qp, e->mr->key), -EINVAL);
+	KUNIT_EXPECT_EQ(test, invalidate(e->qp, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, invalidate(e->qp, U32_MAX), -EINVAL);
+}
+
+/* A region's key is what it is without windows. */
+static void mw_region_keys_still_work(struct kunit *test)
+{
+	struct env *e = start_at(test, VA, REGION | RD);
+
+	KUNIT_EXPECT_TRUE(test, readable(e->qp, e->mr->key));
+	KUNIT_EXPECT_TRUE(test, readable(e->twin, e->mr->key));
+	KUNIT_EXPECT_FALSE(test, readable(e->alien, e->mr->key));
+	KUNIT_EXPECT_FALSE(test, grants(e->qp, e->mr->key, WR, VA, LEN));
+}
+
+/* ---- ends ---- */
+
+static int dereg(struct env *e)
+{
+	int ret = rxe_dereg_mr(&e->mr->ibmr, NULL);
+
+	if (!ret)
+		e->mr = NULL;
+	return ret;
+}
+
 static void mw_keeps_its_region(struct kunit *test)
 {
-	struct sm *sm = start(test);
-	struct rxe_mw *one = window(sm, sm->pd, IB_MW_TYPE_2);
-	struct rxe_mw *two = window(sm, sm->pd, IB_MW_TYPE_1);
+	struct env *e = start(test);
+	struct rxe_mw *mw = window(e, IB_MW_TYPE_2);
+	struct rxe_mw *other = window(e, IB_MW_TYPE_1);
+	struct rxe_bind bind;
 
-	bind(sm, one, VA, 8, IB_ACCESS_REMOTE_READ);
-	bind(sm, two, VA, 8, IB_ACCESS_REMOTE_READ);
-	KUNIT_EXPECT_EQ(test, rxe_dereg_mr(&sm->mr->ibmr, NULL), -EBUSY);
-	KUNIT_EXPECT_TRUE(test, grants(sm->qp, sm->mr->key,
-				       IB_ACCESS_REMOTE_READ, VA, 8));
-	KUNIT_EXPECT_EQ(test, 0, rxe_mw_invalidate(sm->qp, one->entry->rkey));
-	KUNIT_EXPECT_EQ(test, rxe_dereg_mr(&sm->mr->ibmr, NULL), -EBUSY);
-	rxe_dealloc_mw(&two->ibmw);
-	KUNIT_EXPECT_EQ(test, atomic_read(&sm->mr->num_mw), 0);
-	rxe_dealloc_mw(&one->ibmw);
-	sm_end(sm);
+	KUNIT_EXPECT_TRUE(test, binds(e->qp, all(e, mw)));
+	KUNIT_EXPECT_TRUE(test, binds(e->qp, all(e, other)));
+	KUNIT_EXPECT_EQ(test, dereg(e), -EBUSY);
+	KUNIT_EXPECT_TRUE(test, readable(e->qp, mw->entry->rkey));
+	KUNIT_EXPECT_EQ(test, invalidate(e->qp, mw->entry->rkey), 0);
+	KUNIT_EXPECT_EQ(test, dereg(e), -EBUSY);
+	KUNIT_EXPECT_TRUE(test, readable(e->qp, other->entry->rkey));
+	bind = all(e, other);
+	bind.length = 0;
+	KUNIT_EXPECT_TRUE(test, binds(e->qp, bind));
+	KUNIT_EXPECT_EQ(test, dereg(e), 0);
+}
+
+static void mw_dealloc_frees_its_region(struct kunit *test)
+{
+	struct env *e = start(test);
+	enum ib_mw_type type;
+
+	for (type = IB_MW_TYPE_1; type <= IB_MW_TYPE_2; type++) {
+		struct rxe_mw *mw = window(e, type);
+		u32 key = mw->entry->rkey;
+
+		KUNIT_EXPECT_TRUE(test, binds(e->qp, all(e, mw)));
+		KUNIT_EXPECT_EQ(test, rxe_dereg_mr(&e->mr->ibmr, NULL), -EBUSY);
+		end_windows(e);
+		KUNIT_EXPECT_FALSE(test, readable(e->qp, key));
+		KUNIT_EXPECT_EQ(test, invalidate(e->qp, key), -EINVAL);
+		KUNIT_EXPECT_EQ(test, atomic_read(&e->mr->num_mw), 0);
+	}
+	KUNIT_EXPECT_EQ(test, dereg(e), 0);
+}
+
+/* Bound to another region, it lets the first go. */
+static void mw_moves_to_another_region(struct kunit *test)
+{
+	struct env *e = start(test);
+	struct rxe_mw *mw = window(e, IB_MW_TYPE_1);
+	struct rxe_mr *second = fake_mr(test, e->pd, e->pages, 0, 0, LEN, REGION);
+	struct rxe_bind bind;
+
+	KUNIT_EXPECT_TRUE(test, binds(e->qp, all(e, mw)));
+	bind = all(e, mw);
+	bind.mr_lkey = second->key;
+	bind.addr = 0;
+	KUNIT_EXPECT_TRUE(test, binds(e->qp, bind));
+	KUNIT_EXPECT_EQ(test, dereg(e), 0);
+	KUNIT_EXPECT_EQ(test, rxe_dereg_mr(&second->ibmr, NULL), -EBUSY);
+	KUNIT_EXPECT_FALSE(test, readable(e->qp, bind.new_rkey));
+	KUNIT_EXPECT_TRUE(test, grants(e->qp, bind.new_rkey, RD, 0, LEN));
+	end_windows(e);
+	KUNIT_EXPECT_EQ(test, rxe_dereg_mr(&second->ibmr, NULL), 0);
+}
+
+struct late {
+	struct work_struct work;
+	struct rxe_mr *mr;
+	int ret;
+};
+
+static void late_dereg(struct work_struct *work)
+{
+	struct late *l = container_of(work, struct late, work);
+
+	l->ret = rxe_dereg_mr(&l->mr->ibmr, NULL);
+}
+
+/*
+ * Who binds has found the region just before it is to go: that is not too late
+ * for the window, so the region stays and can be found again.
+ */
+static void mw_bound_while_its_region_goes(struct kunit *test)
+{
+	struct env *e = start_at(test, VA, REGION | RD);
+	struct late l = { .mr = e->mr };
+	u32 key = e->mr->key;
+	struct rxe_mr *found = rxe_mr_get(e->pd, key, IB_ACCESS_MW_BIND, VA, LEN);
+
+	KUNIT_ASSERT_PTR_EQ(test, found, e->mr);
+	INIT_WORK_ONSTACK(&l.work, late_dereg);
+	schedule_work(&l.work);
+	while (readable(e->qp, key))
+		schedule_timeout_uninterruptible(1);
+	atomic_inc(&found->num_mw);
+	rxe_mr_put(found);
+	flush_work(&l.work);
+	KUNIT_EXPECT_EQ(test, l.ret, -EBUSY);
+	KUNIT_EXPECT_TRUE(test, readable(e->qp, key));
+	atomic_dec(&e->mr->num_mw);
+	KUNIT_EXPECT_EQ(test, dereg(e), 0);
+	KUNIT_EXPECT_FALSE(test, readable(e->qp, key));
+	destroy_work_on_stack(&l.work);
 }
 
 static void mw_number_is_limited(struct kunit *test)
 {
-	struct sm *sm = start(test);
-	struct rxe_mw mw = { .ibmw = { .device = &sm->rxe->ib,
-				       .pd = &sm->pd->ibpd,
-				       .type = IB_MW_TYPE_1 } };
-
-	atomic_set(&sm->rxe->num_mw, RXE_MAX_MW);
-	KUNIT_EXPECT_EQ(test, rxe_alloc_mw(&mw.ibmw, NULL), -ENOMEM);
-	KUNIT_EXPECT_EQ(test, atomic_read(&sm->rxe->num_mw), RXE_MAX_MW);
-	atomic_set(&sm->rxe->num_mw, 0);
-	sm_end(sm);
-}
-
-/* A WRITE of several packets whose window closes in between. */
-static void mw_closes_in_the_middle(struct kunit *test)
-{
-	struct sm *sm = start(test);
-	struct rxe_mw *mw = window(sm, sm->pd, IB_MW_TYPE_2);
-	struct rxe_pkt pkt = {
-		.opcode = IB_OPCODE_RC_RDMA_WRITE_FIRST,
-		.psn = 0x200,
-		.va = VA,
-		.dmalen = 1024 + 8,
-		.len = 1024,
+	struct env *e = start(test);
+	struct rxe_mw mw = {
+		.ibmw.device = &e->rxe->ib,
+		.ibmw.pd = &e->pd->ibpd,
+		.ibmw.type = IB_MW_TYPE_2,
 	};
 
-	bind(sm, mw, VA, 4096, IB_ACCESS_REMOTE_WRITE);
-	pkt.rkey = mw->entry->rkey;
-	sm_clear(sm);
-	sm_rx(sm, pkt);
-	KUNIT_EXPECT_TRUE(test, sm_mem_is(sm, 0, 1024, 0));
-	KUNIT_EXPECT_EQ(test, 0, rxe_mw_invalidate(sm->qp, pkt.rkey));
-	pkt.opcode = IB_OPCODE_RC_RDMA_WRITE_LAST;
-	pkt.psn++;
-	pkt.len = 8;
-	pkt.ack_req = true;
-	sm_rx(sm, pkt);
-	KUNIT_EXPECT_TRUE(test, sm_mem_is_clear(sm, 1024, 8));
-	sm_expect_aeth(sm, 0x201, 0x62, 0);
-	KUNIT_EXPECT_EQ(test, sm->qp->state, IB_QPS_ERR);
-	rxe_dealloc_mw(&mw->ibmw);
-	sm_end(sm);
+	atomic_set(&e->rxe->num_mw, RXE_MAX_MW);
+	KUNIT_EXPECT_EQ(test, rxe_alloc_mw(&mw.ibmw, NULL), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, atomic_read(&e->rxe->num_mw), RXE_MAX_MW);
+	atomic_dec(&e->rxe->num_mw);
+	KUNIT_EXPECT_EQ(test, rxe_alloc_mw(&mw.ibmw, NULL), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&e->rxe->num_mw), RXE_MAX_MW);
+	KUNIT_EXPECT_EQ(test, rxe_dealloc_mw(&mw.ibmw), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&e->rxe->num_mw), RXE_MAX_MW - 1);
+	atomic_set(&e->rxe->num_mw, 0);
 }
 
 static struct kunit_case mw_cases[] = {
-	KUNIT_CASE(mw_has_a_range),
-	KUNIT_CASE(mw_has_rights),
-	KUNIT_CASE(mw_binds_what_may_be_bound),
-	KUNIT_CASE(mw_type_2),
-	KUNIT_CASE(mw_type_1),
+	KUNIT_CASE_PARAM(mw_covers_range, mw_range_gen_params),
+	KUNIT_CASE_PARAM(mw_lies_in_its_region, mw_binding_gen_params),
+	KUNIT_CASE(mw_larger_than_32_bits),
+	KUNIT_CASE(mw_rights_are_its_own),
+	KUNIT_CASE(mw_needs_rights_of_its_region),
+	KUNIT_CASE(mw_unknown_rights),
+	KUNIT_CASE(mw_type_2_is_of_one_qp),
+	KUNIT_CASE(mw_type_1_is_of_the_pd),
+	KUNIT_CASE(mw_region_of_another_pd),
+	KUNIT_CASE(mw_key_is_exact),
+	KUNIT_CASE(mw_new_key),
+	KUNIT_CASE(mw_type_1_bound_again),
+	KUNIT_CASE(mw_type_2_bound_twice),
+	KUNIT_CASE(mw_keys_are_no_regions),
+	KUNIT_CASE(mw_region_keys_still_work),
 	KUNIT_CASE(mw_keeps_its_region),
+	KUNIT_CASE(mw_dealloc_frees_its_region),
+	KUNIT_CASE(mw_moves_to_another_region),
+	KUNIT_CASE(mw_bound_while_its_region_goes),
 	KUNIT_CASE(mw_number_is_limited),
-	KUNIT_CASE(mw_closes_in_the_middle),
 	{}
 };
 

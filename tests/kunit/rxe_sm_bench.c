@@ -188,6 +188,8 @@ static void end(void *arg)
 		rxe_destroy_cq(&sm->scq->ibcq, NULL);
 	if (sm->rcq)
 		rxe_destroy_cq(&sm->rcq->ibcq, NULL);
+	while (sm->num_mws)
+		rxe_dealloc_mw(&sm->mws[--sm->num_mws].ibmw);
 	if (sm->mr)
 		rxe_dereg_mr(&sm->mr->ibmr, NULL);
 	sm_skip(sm);
@@ -363,6 +365,88 @@ bool sm_mem_is_clear(struct sm *sm, u32 off, u32 len)
 	return true;
 }
 
+/* ---- windows ---- */
+
+struct rxe_mw *sm_mw(struct sm *sm, enum ib_mw_type type)
+{
+	struct rxe_mw *mw = &sm->mws[sm->num_mws];
+
+	KUNIT_ASSERT_LT(sm->test, sm->num_mws, SM_MAX_MW);
+	mw->ibmw.device = &sm->rxe->ib;
+	mw->ibmw.pd = &sm->pd->ibpd;
+	mw->ibmw.type = type;
+	KUNIT_ASSERT_EQ(sm->test, rxe_alloc_mw(&mw->ibmw, NULL), 0);
+	sm->num_mws++;
+	return mw;
+}
+
+int sm_bind_by(struct sm *sm, struct rxe_qp *qp, struct rxe_mw *mw, u32 off,
+	       u32 len, int access)
+{
+	const struct rxe_bind bind = {
+		.mw_rkey = mw->entry->rkey,
+		.new_rkey = mw->entry->rkey,
+		.mr_lkey = sm->mr->key,
+		.access = access,
+		.addr = sm->mr->va + off,
+		.length = len,
+	};
+	int status;
+
+	local_bh_disable();
+	status = rxe_mw_bind(qp, &bind);
+	local_bh_enable();
+	return status;
+}
+
+void sm_bind(struct sm *sm, struct rxe_mw *mw)
+{
+	KUNIT_ASSERT_EQ(sm->test, IB_WC_SUCCESS,
+			sm_bind_by(sm, sm->qp, mw, 0, 4096,
+				   IB_ACCESS_REMOTE_READ));
+}
+
+bool sm_bound(const struct rxe_mw *mw)
+{
+	return READ_ONCE(mw->entry->mr);
+}
+
+struct rxe_qp *sm_stranger(struct sm *sm)
+{
+	struct rxe_qp *qp = kunit_kzalloc(sm->test, sizeof(*qp), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(sm->test, qp);
+	qp->pd = sm->pd;
+	qp->qpn = sm->qp->qpn ^ 1;
+	return qp;
+}
+
+u32 sm_bad_key(struct sm *sm, const struct rxe_mw *mw, enum sm_bad_key bad)
+{
+	struct rxe_mw *other;
+
+	switch (bad) {
+	case SM_UNBOUND:
+		return sm_mw(sm, IB_MW_TYPE_2)->entry->rkey;
+	case SM_TYPE_1:
+		other = sm_mw(sm, IB_MW_TYPE_1);
+		sm_bind(sm, other);
+		return other->entry->rkey;
+	case SM_STRANGERS:
+		other = sm_mw(sm, IB_MW_TYPE_2);
+		KUNIT_EXPECT_EQ(sm->test, IB_WC_SUCCESS,
+				sm_bind_by(sm, sm_stranger(sm), other, 0, 8,
+					   IB_ACCESS_REMOTE_READ));
+		return other->entry->rkey;
+	case SM_LOW_BYTE:
+		return mw->entry->rkey ^ 1;
+	case SM_REGION:
+		return sm->mr->key;
+	default:
+		return 0;
+	}
+}
+
 /* ---- in ---- */
 
 static void put_packet(struct sm *sm, struct sk_buff *skb, struct rxe_pkt pkt,
@@ -509,6 +593,25 @@ int sm_post(struct sm *sm, u64 wr_id, enum ib_wr_opcode opcode, u32 off,
 	return sm_post_sges(sm, wr_id, opcode, &sge, 1, flags);
 }
 
+int sm_post_inv(struct sm *sm, u64 wr_id, enum ib_wr_opcode opcode, u32 key,
+		u32 len, int flags)
+{
+	struct ib_sge sge = { sm->mr->va, len, sm->mr->key };
+	const struct ib_send_wr *bad;
+	struct ib_send_wr wr = {
+		.wr_id = wr_id,
+		.opcode = opcode,
+		.send_flags = flags,
+		.sg_list = &sge,
+		.num_sge = len ? 1 : 0,
+		.ex.invalidate_rkey = key,
+	};
+	int ret = rxe_post_send(&sm->qp->ibqp, &wr, &bad);
+
+	sm_settle(sm);
+	return ret;
+}
+
 int sm_post_recv(struct sm *sm, u64 wr_id, u32 off, u32 len)
 {
 	struct ib_sge sge = { sm->mr->va + off, len, sm->mr->key };
@@ -521,6 +624,33 @@ int sm_post_recv(struct sm *sm, u64 wr_id, u32 off, u32 len)
 	int ret = sm->srq ? rxe_post_srq_recv(&sm->srq->ibsrq, &wr, &bad) :
 			     rxe_post_recv(&sm->qp->ibqp, &wr, &bad);
 
+	sm_settle(sm);
+	return ret;
+}
+
+void sm_give_ring(struct sm *sm)
+{
+	struct rxe_sq *sq = &sm->qp->sq;
+
+	sq->ring = rxe_ring_alloc(sq->max_wr, sizeof(struct rxe_send_wqe) +
+					      sq->max_inline);
+	KUNIT_ASSERT_NOT_NULL(sm->test, sq->ring);
+	KUNIT_ASSERT_EQ(sm->test, sq->ring->mask, sq->mask);
+	sm->qp->is_user = true;
+}
+
+struct rxe_send_wqe *sm_ring_wqe(struct sm *sm, u32 index)
+{
+	return rxe_ring_elem(sm->qp->sq.ring, index);
+}
+
+int sm_doorbell(struct sm *sm, u32 producer)
+{
+	const struct ib_send_wr *bad;
+	int ret;
+
+	sm->qp->sq.ring->buf->producer_index = producer;
+	ret = rxe_post_send(&sm->qp->ibqp, NULL, &bad);
 	sm_settle(sm);
 	return ret;
 }

@@ -22,6 +22,7 @@
 #define SM_VA 0x123456789003ull
 #define SM_DEST_QPN 0x345678
 #define SM_QKEY 0x11111111
+#define SM_MAX_MW 4
 
 /* What a bench is made with. */
 struct sm_conf {
@@ -61,6 +62,8 @@ struct sm {
 	struct rxe_pd *pd;
 	struct page **pages;
 	struct rxe_mr *mr;
+	struct rxe_mw mws[SM_MAX_MW];
+	u32 num_mws;
 	struct rxe_cq *scq;
 	struct rxe_cq *rcq;
 	struct rxe_srq *srq;
@@ -109,6 +112,32 @@ void sm_clear(struct sm *sm);
 bool sm_mem_is(struct sm *sm, u32 off, u32 len, u32 first);
 bool sm_mem_is_clear(struct sm *sm, u32 off, u32 len);
 
+/* ---- windows, which end with the bench ---- */
+
+struct rxe_mw *sm_mw(struct sm *sm, enum ib_mw_type type);
+/* @qp binds it to bytes of the region; its key stays. enum ib_wc_status. */
+int sm_bind_by(struct sm *sm, struct rxe_qp *qp, struct rxe_mw *mw, u32 off,
+	       u32 len, int access);
+/* For reading, by the bench's own QP. */
+void sm_bind(struct sm *sm, struct rxe_mw *mw);
+bool sm_bound(const struct rxe_mw *mw);
+/* Another QP of the PD, good for windows only. */
+struct rxe_qp *sm_stranger(struct sm *sm);
+
+/* What cannot be invalidated, beside a window that can. */
+enum sm_bad_key {
+	SM_UNBOUND,
+	SM_TYPE_1,
+	SM_STRANGERS,
+	SM_LOW_BYTE,
+	SM_REGION,
+	SM_NOTHING,
+	SM_BAD_KEYS
+};
+
+/* Its window, if it has one, is the last that was made. */
+u32 sm_bad_key(struct sm *sm, const struct rxe_mw *mw, enum sm_bad_key bad);
+
 /* ---- in ---- */
 
 /*
@@ -132,7 +161,15 @@ int sm_post(struct sm *sm, u64 wr_id, enum ib_wr_opcode opcode, u32 off,
 	    u32 len, int flags);
 int sm_post_sges(struct sm *sm, u64 wr_id, enum ib_wr_opcode opcode,
 		 struct ib_sge *sge, int num, int flags);
+/* What names a key: LOCAL_INV, or a SEND that invalidates. */
+int sm_post_inv(struct sm *sm, u64 wr_id, enum ib_wr_opcode opcode, u32 key,
+		u32 len, int flags);
 int sm_post_recv(struct sm *sm, u64 wr_id, u32 off, u32 len);
+/* From here on the QP is a program's, its send queue a ring ... */
+void sm_give_ring(struct sm *sm);
+struct rxe_send_wqe *sm_ring_wqe(struct sm *sm, u32 index);
+/* ... filled up to @producer. */
+int sm_doorbell(struct sm *sm, u32 producer);
 /* The ACK timer runs out, or the pause after an RNR NAK is over: now. */
 void sm_ack_timeout(struct sm *sm);
 void sm_rnr_timeout(struct sm *sm);

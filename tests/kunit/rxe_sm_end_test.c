@@ -25,27 +25,10 @@ static void request(struct sm *sm, u8 opcode, u32 psn, u32 len, bool ack_req)
 
 /* ---- a program's send ring ---- */
 
-/* From here on the QP is a program's, its send queue a ring. */
-static void give_ring(struct sm *sm)
-{
-	struct rxe_sq *sq = &sm->qp->sq;
-
-	sq->ring = rxe_ring_alloc(sq->max_wr, sizeof(struct rxe_send_wqe) +
-					      sq->max_inline);
-	KUNIT_ASSERT_NOT_NULL(sm->test, sq->ring);
-	KUNIT_ASSERT_EQ(sm->test, sq->ring->mask, sq->mask);
-	sm->qp->is_user = true;
-}
-
-static struct rxe_send_wqe *wqe_at(struct sm *sm, u32 index)
-{
-	return rxe_ring_elem(sm->qp->sq.ring, index);
-}
-
 /* A SEND of 8 bytes with wr_id @index + 1, as a program would write it. */
 static struct rxe_send_wqe *fill(struct sm *sm, u32 index)
 {
-	struct rxe_send_wqe *wqe = wqe_at(sm, index);
+	struct rxe_send_wqe *wqe = sm_ring_wqe(sm, index);
 
 	memset(wqe, 0, sizeof(*wqe) + sizeof(struct rxe_sge));
 	wqe->wr.wr_id = index + 1;
@@ -58,28 +41,17 @@ static struct rxe_send_wqe *fill(struct sm *sm, u32 index)
 	return wqe;
 }
 
-static int ring_doorbell(struct sm *sm, u32 producer)
-{
-	const struct ib_send_wr *bad;
-	int ret;
-
-	sm->qp->sq.ring->buf->producer_index = producer;
-	ret = rxe_post_send(&sm->qp->ibqp, NULL, &bad);
-	sm_settle(sm);
-	return ret;
-}
-
 static void end_ring_works(struct kunit *test)
 {
 	struct sm *sm = sm_start(test);
 	struct rxe_send_wqe *wqe;
 	u32 i;
 
-	give_ring(sm);
+	sm_give_ring(sm);
 	/* Around the ring of 32, and once more. */
 	for (i = 0; i < 80; i++) {
 		fill(sm, i);
-		KUNIT_EXPECT_EQ(test, ring_doorbell(sm, (i + 1) & 31), 0);
+		KUNIT_EXPECT_EQ(test, sm_doorbell(sm, (i + 1) & 31), 0);
 		sm_expect_data(sm, S_ONLY, PSN + i, i, 8, true);
 		sm_ack(sm, PSN + i, UNLIMITED, i + 1);
 		sm_expect_send_wc(sm, i + 1, IB_WC_SUCCESS);
@@ -93,7 +65,7 @@ static void end_ring_works(struct kunit *test)
 	wqe->dma.num_sge = 0;
 	for (i = 0; i < 64; i++)
 		wqe->dma.inline_data[i] = sm_byte(5 + i);
-	ring_doorbell(sm, 81 & 31);
+	sm_doorbell(sm, 81 & 31);
 	sm_expect_data(sm, S_ONLY, PSN + 80, 5, 64, true);
 	sm_expect_none(sm);
 	sm_end(sm);
@@ -105,12 +77,12 @@ static void end_ring_is_read_once(struct kunit *test)
 	struct sm *sm = sm_start(test);
 	u32 i;
 
-	give_ring(sm);
+	sm_give_ring(sm);
 	for (i = 0; i < 3; i++)
 		fill(sm, i);
-	ring_doorbell(sm, 3);
+	sm_doorbell(sm, 3);
 	for (i = 0; i < 3; i++)
-		memset(wqe_at(sm, i), 0xff, sizeof(struct rxe_send_wqe) + 16);
+		memset(sm_ring_wqe(sm, i), 0xff, sizeof(struct rxe_send_wqe) + 16);
 	sm->qp->sq.ring->buf->index_mask = 0xffffffff;
 	sm->qp->sq.ring->buf->log2_elem_size = 31;
 	sm->qp->sq.ring->buf->consumer_index = 0xffffffff;
@@ -232,11 +204,11 @@ static void end_ring_lies(struct kunit *test)
 		enum ib_wc_status status;
 
 		sm_post_recv(sm, 21, 0, 8);
-		give_ring(sm);
+		sm_give_ring(sm);
 		fill(sm, 0);
 		status = tell_lie(fill(sm, 1), lie);
 		fill(sm, 2);
-		ring_doorbell(sm, 3);
+		sm_doorbell(sm, 3);
 		sm_expect_data(sm, S_ONLY, PSN, 0, 8, true);
 		sm_expect_none(sm);
 		sm_expect_no_wc(sm);
@@ -264,11 +236,11 @@ static void end_ring_index_lies(struct kunit *test)
 
 		conf.cqe = 255;
 		sm = sm_make(test, &conf);
-		give_ring(sm);
+		sm_give_ring(sm);
 		/* All zeroes: WRITEs of nothing. */
 		for (n = 0; n < 5; n++) {
-			ring_doorbell(sm, lies[i]);
-			ring_doorbell(sm, lies[i] + 7 * n);
+			sm_doorbell(sm, lies[i]);
+			sm_doorbell(sm, lies[i] + 7 * n);
 		}
 		n = sm_num_sent(sm);
 		KUNIT_EXPECT_GT(test, n, 0);
@@ -297,16 +269,16 @@ static void end_doorbell_before_rts(struct kunit *test)
 
 	conf.state = IB_QPS_RTR;
 	sm = sm_make(test, &conf);
-	give_ring(sm);
+	sm_give_ring(sm);
 	fill(sm, 0);
 	fill(sm, 1);
-	KUNIT_EXPECT_EQ(test, ring_doorbell(sm, 2), -EINVAL);
+	KUNIT_EXPECT_EQ(test, sm_doorbell(sm, 2), -EINVAL);
 	KUNIT_EXPECT_EQ(test, sm_modify(sm, rts, IB_QP_STATE | IB_QP_SQ_PSN |
 						 IB_QP_TIMEOUT), 0);
 	sm_expect_none(sm);
 	sm_expect_no_wc(sm);
 	fill(sm, 2);
-	KUNIT_EXPECT_EQ(test, ring_doorbell(sm, 3), 0);
+	KUNIT_EXPECT_EQ(test, sm_doorbell(sm, 3), 0);
 	sm_expect_data(sm, S_ONLY, PSN, 2, 8, true);
 	sm_ack(sm, PSN, UNLIMITED, 1);
 	sm_expect_send_wc(sm, 3, IB_WC_SUCCESS);

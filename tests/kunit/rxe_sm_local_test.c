@@ -1,654 +1,813 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
- * Requests that are executed here, between others: in their turn, once however
- * often the queue goes back, complete behind those before them.  And SEND with
- * invalidate, on both sides.
+ * Requests that are executed here, LOCAL_INV and BIND_MW: in their turn, once,
+ * without a PSN, and completed behind what is before them.  Whether one was
+ * executed again is seen by a window that was bound anew with the same key.
  */
-#include <linux/scatterlist.h>
 #include "rxe_sm_bench.h"
 
-#define SQ_PSN 0x100
-#define PSN 0x200
+#define PSN 0x100
 #define MTU 1024
 #define UNLIMITED 0x1f
+#define RNR 0x20
 #define NAK_SEQUENCE 0x60
-#define NAK_ACCESS 0x62
-#define NAK_OPERATION 0x63
-#define RNR 0x2c
 #define S_ONLY IB_OPCODE_RC_SEND_ONLY
-#define REMOTE (IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE)
+#define READ_ONLY IB_OPCODE_RC_RDMA_READ_RESPONSE_ONLY
 
-/* ---- regions of fast registration ---- */
+static const struct {
+	u8 nak;
+	enum ib_wc_status status;
+} fatal[] = {
+	{ 0x61, IB_WC_REM_INV_REQ_ERR },
+	{ 0x62, IB_WC_REM_ACCESS_ERR },
+	{ 0x63, IB_WC_REM_OP_ERR },
+};
 
-static void map(struct sm *sm, struct rxe_mr *mr)
+static struct sm_conf local_conf(void)
 {
-	struct scatterlist sg;
+	struct sm_conf conf = sm_defaults();
 
-	sg_init_table(&sg, 1);
-	sg_set_page(&sg, sm->pages[0], 64, 0);
-	sg_dma_address(&sg) = (uintptr_t)sg_virt(&sg);
-	sg_dma_len(&sg) = 64;
-	KUNIT_ASSERT_EQ(sm->test, rxe_map_mr_sg(&mr->ibmr, &sg, 1, NULL), 1);
+	conf.mr_access |= IB_ACCESS_MW_BIND;
+	return conf;
 }
 
-/* One that is mapped; in force as well: @reg. */
-static struct rxe_mr *fast(struct sm *sm, bool reg)
+static struct sm *start(struct kunit *test)
 {
-	struct ib_mr *ibmr = rxe_alloc_mr(&sm->pd->ibpd, IB_MR_TYPE_MEM_REG, 4);
-	struct rxe_mr *mr;
+	struct sm_conf conf = local_conf();
 
-	KUNIT_ASSERT_FALSE(sm->test, IS_ERR(ibmr));
-	mr = container_of(ibmr, struct rxe_mr, ibmr);
-	map(sm, mr);
-	if (reg)
-		KUNIT_ASSERT_EQ(sm->test, 0,
-				rxe_mr_enforce(sm->pd, mr, mr->key, REMOTE));
-	return mr;
+	return sm_make(test, &conf);
 }
 
-/* The same memory again, under the same key, behind the queue's back. */
-static void reg_again(struct sm *sm, struct rxe_mr *mr)
+static struct rxe_mw *bound(struct sm *sm)
 {
-	map(sm, mr);
-	KUNIT_ASSERT_EQ(sm->test, 0,
-			rxe_mr_enforce(sm->pd, mr, mr->key, REMOTE));
+	struct rxe_mw *mw = sm_mw(sm, IB_MW_TYPE_2);
+
+	sm_bind(sm, mw);
+	return mw;
 }
 
-static bool in_force(const struct rxe_mr *mr)
+static void send(struct sm *sm, u64 wr_id)
 {
-	return mr->state == RXE_MR_IN_FORCE;
+	KUNIT_EXPECT_EQ(sm->test, 0, sm_post(sm, wr_id, IB_WR_SEND, 0, 8, 0));
 }
 
-static void drop(struct sm *sm, struct rxe_mr *mr)
+static void inv_flags(struct sm *sm, u64 wr_id, const struct rxe_mw *mw,
+		      int flags)
 {
-	KUNIT_EXPECT_EQ(sm->test, rxe_dereg_mr(&mr->ibmr, NULL), 0);
+	KUNIT_EXPECT_EQ(sm->test, 0,
+			sm_post_inv(sm, wr_id, IB_WR_LOCAL_INV,
+				    mw->entry->rkey, 0, flags));
 }
 
-/* ---- posting ---- */
-
-static int post_inv(struct sm *sm, u64 wr_id, u32 key, int flags)
+static void inv(struct sm *sm, u64 wr_id, const struct rxe_mw *mw)
 {
-	const struct ib_send_wr *bad;
-	struct ib_send_wr wr = {
-		.wr_id = wr_id,
-		.opcode = IB_WR_LOCAL_INV,
-		.send_flags = flags,
-		.ex.invalidate_rkey = key,
-	};
-	int ret = rxe_post_send(&sm->qp->ibqp, &wr, &bad);
-
-	sm_settle(sm);
-	return ret;
+	inv_flags(sm, wr_id, mw, 0);
 }
 
-static int post_reg(struct sm *sm, u64 wr_id, struct rxe_mr *mr, u32 key)
+static void expect_sent_at(struct sm *sm, int line, u32 psn)
 {
-	const struct ib_send_wr *bad;
-	struct ib_reg_wr wr = {
-		.wr = { .wr_id = wr_id, .opcode = IB_WR_REG_MR },
-		.mr = &mr->ibmr,
-		.key = key,
-		.access = REMOTE,
-	};
-	int ret = rxe_post_send(&sm->qp->ibqp, &wr.wr, &bad);
-
-	sm_settle(sm);
-	return ret;
+	sm_expect_data_at(sm, line, S_ONLY, psn, 0, 8, true);
 }
 
-static int post_send_inv(struct sm *sm, u64 wr_id, u32 len, u32 key)
+#define expect_sent(sm, psn) expect_sent_at(sm, __LINE__, psn)
+
+/* SEND 1 at PSN, LOCAL_INV 2, SEND 3 at PSN + 1, and the window bound anew. */
+static struct rxe_mw *sandwich(struct sm *sm)
 {
-	struct ib_sge sge = { sm->mr->va, len, sm->mr->key };
-	const struct ib_send_wr *bad;
-	struct ib_send_wr wr = {
-		.wr_id = wr_id,
-		.opcode = IB_WR_SEND_WITH_INV,
-		.sg_list = &sge,
-		.num_sge = 1,
-		.ex.invalidate_rkey = key,
-	};
-	int ret = rxe_post_send(&sm->qp->ibqp, &wr, &bad);
+	struct rxe_mw *mw = bound(sm);
 
-	sm_settle(sm);
-	return ret;
-}
-
-static void post_send(struct sm *sm, u64 wr_id)
-{
-	KUNIT_EXPECT_EQ(sm->test, 0, sm_post(sm, wr_id, IB_WR_SEND, 0, 4, 0));
-}
-
-static void expect_send_at(struct sm *sm, int line, u32 psn)
-{
-	sm_expect_data_at(sm, line, S_ONLY, psn, 0, 4, true);
-}
-
-#define expect_send(sm, psn) expect_send_at(sm, __LINE__, psn)
-
-/* SEND, LOCAL_INV, SEND, as 1, 2, 3: sent, and looked at. */
-static struct rxe_mr *sandwich(struct sm *sm)
-{
-	struct rxe_mr *mr = fast(sm, true);
-
-	post_send(sm, 1);
-	post_inv(sm, 2, mr->key, 0);
-	post_send(sm, 3);
-	/* It takes no PSN. */
-	expect_send(sm, SQ_PSN);
-	expect_send(sm, SQ_PSN + 1);
+	send(sm, 1);
+	inv(sm, 2, mw);
+	send(sm, 3);
+	expect_sent(sm, PSN);
+	expect_sent(sm, PSN + 1);
 	sm_expect_none(sm);
 	sm_expect_no_wc(sm);
-	KUNIT_EXPECT_FALSE(sm->test, in_force(mr));
-	return mr;
+	KUNIT_EXPECT_FALSE(sm->test, sm_bound(mw));
+	sm_bind(sm, mw);
+	return mw;
 }
 
-/* ---- in their turn ---- */
-
-static void local_between_others(struct kunit *test)
+/* All of the send queue has completed, and nothing else did or was sent. */
+static void expect_end_at(struct sm *sm, int line, enum ib_qp_state state)
 {
-	struct sm *sm = sm_start(test);
-	struct rxe_mr *mr = sandwich(sm);
+	const struct rxe_sq *sq = &sm->qp->sq;
 
-	sm_ack(sm, SQ_PSN, UNLIMITED, 1);
+	sm_expect_no_wc_at(sm, line);
+	sm_expect_none_at(sm, line);
+	KUNIT_EXPECT_EQ_MSG(sm->test, sq->tail, sq->head, "line %d", line);
+	KUNIT_EXPECT_EQ_MSG(sm->test, sq->next, sq->head, "line %d", line);
+	KUNIT_EXPECT_EQ_MSG(sm->test, sm->qp->state, state, "line %d", line);
+	sm_end(sm);
+}
+
+#define expect_end(sm, state) expect_end_at(sm, __LINE__, state)
+
+/* ---- in order ---- */
+
+static void local_between_sends(struct kunit *test)
+{
+	struct sm *sm = start(test);
+	struct rxe_mw *mw = sandwich(sm);
+
+	sm_ack(sm, PSN, UNLIMITED, 1);
 	sm_expect_send_wc(sm, 1, IB_WC_SUCCESS);
 	sm_expect_send_wc(sm, 2, IB_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(test, sm->wc.opcode, IB_WC_LOCAL_INV);
 	sm_expect_no_wc(sm);
-	sm_ack(sm, SQ_PSN + 1, UNLIMITED, 2);
+	sm_ack(sm, PSN + 1, UNLIMITED, 2);
 	sm_expect_send_wc(sm, 3, IB_WC_SUCCESS);
-	sm_expect_no_wc(sm);
-	drop(sm, mr);
-	sm_end(sm);
+	KUNIT_EXPECT_EQ(test, sm->wc.opcode, IB_WC_SEND);
+	KUNIT_EXPECT_TRUE(test, sm_bound(mw));
+	KUNIT_EXPECT_EQ(test, sm->qp->req.ack_deadline, 0);
+	expect_end(sm, IB_QPS_RTS);
 }
 
-static void local_acked_as_one(struct kunit *test)
+/* One ACK for all, of what was posted as one. */
+static void local_in_a_burst(struct kunit *test)
 {
-	struct sm *sm = sm_start(test);
-	struct rxe_mr *mr = sandwich(sm);
+	struct sm *sm = start(test);
+	struct rxe_mw *mw = bound(sm);
 
-	sm_ack(sm, SQ_PSN + 1, UNLIMITED, 2);
+	sm_burst(sm);
+	inv(sm, 1, mw);
+	send(sm, 2);
+	KUNIT_EXPECT_TRUE(test, sm_bound(mw));
+	sm_burst_end(sm);
+	KUNIT_EXPECT_FALSE(test, sm_bound(mw));
 	sm_expect_send_wc(sm, 1, IB_WC_SUCCESS);
+	sm_bind(sm, mw);
+	inv(sm, 3, mw);
+	send(sm, 4);
+	expect_sent(sm, PSN);
+	expect_sent(sm, PSN + 1);
+	sm_expect_no_wc(sm);
+	sm_ack(sm, PSN + 1, UNLIMITED, 2);
 	sm_expect_send_wc(sm, 2, IB_WC_SUCCESS);
 	sm_expect_send_wc(sm, 3, IB_WC_SUCCESS);
-	drop(sm, mr);
-	sm_end(sm);
+	sm_expect_send_wc(sm, 4, IB_WC_SUCCESS);
+	expect_end(sm, IB_QPS_RTS);
 }
 
-/* Nothing before them: they wait for nobody. */
 static void local_alone(struct kunit *test)
 {
-	struct sm *sm = sm_start(test);
-	struct rxe_mr *mr = fast(sm, false);
-	u32 key = mr->key ^ 0x55;
-	int i;
+	struct sm *sm = start(test);
+	struct rxe_mw *mw = bound(sm);
 
-	for (i = 0; i < 40; i++) {
-		KUNIT_EXPECT_EQ(test, 0, post_reg(sm, 2 * i, mr, key));
-		sm_expect_send_wc(sm, 2 * i, IB_WC_SUCCESS);
-		KUNIT_EXPECT_EQ(test, sm->wc.opcode, IB_WC_REG_MR);
-		KUNIT_EXPECT_TRUE(test, in_force(mr));
-		KUNIT_EXPECT_EQ(test, mr->ibmr.rkey, key);
-		post_inv(sm, 2 * i + 1, key, 0);
-		sm_expect_send_wc(sm, 2 * i + 1, IB_WC_SUCCESS);
-		KUNIT_EXPECT_FALSE(test, in_force(mr));
-		map(sm, mr);
-	}
-	sm_expect_none(sm);
+	inv(sm, 1, mw);
+	KUNIT_EXPECT_FALSE(test, sm_bound(mw));
+	sm_expect_send_wc(sm, 1, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, sm->wc.opcode, IB_WC_LOCAL_INV);
+	/* Nothing is waited for. */
 	KUNIT_EXPECT_EQ(test, sm->qp->req.ack_deadline, 0);
-	drop(sm, mr);
-	sm_end(sm);
+	sm_ack_timeout(sm);
+	sm_expect_none(sm);
+	/* And it took no PSN. */
+	send(sm, 2);
+	expect_sent(sm, PSN);
+	sm_ack(sm, PSN, UNLIMITED, 1);
+	sm_expect_send_wc(sm, 2, IB_WC_SUCCESS);
+	expect_end(sm, IB_QPS_RTS);
 }
 
-/* Several behind one SEND; who did not ask is not told. */
+static void local_several_in_a_row(struct kunit *test)
+{
+	struct sm *sm = start(test);
+	struct rxe_mw *mw[3];
+	int again, i;
+
+	for (i = 0; i < 3; i++)
+		mw[i] = bound(sm);
+	send(sm, 1);
+	for (i = 0; i < 3; i++)
+		inv(sm, 2 + i, mw[i]);
+	expect_sent(sm, PSN);
+	for (i = 0; i < 3; i++) {
+		KUNIT_EXPECT_FALSE(test, sm_bound(mw[i]));
+		sm_bind(sm, mw[i]);
+	}
+	/* At the end of the queue they wait, however often it is gone through. */
+	for (again = 0; again < 2; again++) {
+		sm_ack_timeout(sm);
+		expect_sent(sm, PSN);
+		sm_expect_none(sm);
+		sm_expect_no_wc(sm);
+	}
+	sm_ack(sm, PSN, UNLIMITED, 1);
+	for (i = 0; i < 4; i++)
+		sm_expect_send_wc(sm, 1 + i, IB_WC_SUCCESS);
+	for (i = 0; i < 3; i++)
+		KUNIT_EXPECT_TRUE(test, sm_bound(mw[i]));
+	/* The queue begins with some. */
+	for (i = 0; i < 3; i++) {
+		inv(sm, 5 + i, mw[i]);
+		sm_expect_send_wc(sm, 5 + i, IB_WC_SUCCESS);
+	}
+	expect_end(sm, IB_QPS_RTS);
+}
+
+/* More than a run has budget for, and around the queue. */
+static void local_many(struct kunit *test)
+{
+	struct sm_conf conf = local_conf();
+	struct rxe_mw *mw;
+	struct sm *sm;
+	int round, i;
+
+	conf.max_wr = 200;
+	conf.cqe = 255;
+	sm = sm_make(test, &conf);
+	mw = sm_mw(sm, IB_MW_TYPE_2);
+	for (round = 0; round < 3; round++) {
+		send(sm, 0);
+		for (i = 1; i < 200; i++) {
+			sm_bind(sm, mw);
+			inv(sm, i, mw);
+		}
+		KUNIT_EXPECT_EQ(test, -ENOMEM,
+				sm_post_inv(sm, 999, IB_WR_LOCAL_INV, 0, 0, 0));
+		expect_sent(sm, PSN + round);
+		sm_expect_none(sm);
+		sm_expect_no_wc(sm);
+		sm_ack_timeout(sm);
+		expect_sent(sm, PSN + round);
+		sm_ack(sm, PSN + round, UNLIMITED, round + 1);
+		for (i = 0; i < 200; i++)
+			sm_expect_send_wc(sm, i, IB_WC_SUCCESS);
+	}
+	expect_end(sm, IB_QPS_RTS);
+}
+
 static void local_unsignaled(struct kunit *test)
 {
-	struct sm_conf conf = sm_defaults();
-	struct rxe_mr *one, *two;
+	struct sm_conf conf = local_conf();
+	struct rxe_mw *mw;
 	struct sm *sm;
 
 	conf.sig_req = true;
 	sm = sm_make(test, &conf);
-	one = fast(sm, true);
-	two = fast(sm, true);
-	sm_post(sm, 1, IB_WR_SEND, 0, 4, IB_SEND_SIGNALED);
-	post_inv(sm, 2, one->key, 0);
-	post_inv(sm, 3, two->key, IB_SEND_SIGNALED);
-	expect_send(sm, SQ_PSN);
+	mw = bound(sm);
+	inv(sm, 1, mw);
+	KUNIT_EXPECT_FALSE(test, sm_bound(mw));
 	sm_expect_no_wc(sm);
-	sm_ack(sm, SQ_PSN, UNLIMITED, 1);
-	sm_expect_send_wc(sm, 1, IB_WC_SUCCESS);
+	sm_bind(sm, mw);
+	send(sm, 2);
+	inv_flags(sm, 3, mw, IB_SEND_SIGNALED);
+	sm_bind(sm, mw);
+	inv(sm, 4, mw);
+	expect_sent(sm, PSN);
+	sm_expect_no_wc(sm);
+	sm_ack(sm, PSN, UNLIMITED, 1);
 	sm_expect_send_wc(sm, 3, IB_WC_SUCCESS);
 	sm_expect_no_wc(sm);
 	KUNIT_EXPECT_EQ(test, sm->qp->sq.tail, sm->qp->sq.head);
-	drop(sm, one);
-	drop(sm, two);
-	sm_end(sm);
+	/* An error is told in any case. */
+	inv(sm, 5, mw);
+	sm_expect_send_wc(sm, 5, IB_WC_LOC_QP_OP_ERR);
+	expect_end(sm, IB_QPS_ERR);
 }
 
-static void local_fence(struct kunit *test)
+/* ---- sent again ---- */
+
+static void local_and_timeout(struct kunit *test)
 {
-	struct sm *sm = sm_start(test);
-	struct rxe_mr *one = fast(sm, true), *two = fast(sm, true);
-	struct rxe_pkt answer = {
-		.opcode = IB_OPCODE_RC_RDMA_READ_RESPONSE_ONLY,
-		.psn = SQ_PSN,
-		.len = 64,
+	struct sm *sm = start(test);
+	struct rxe_mw *mw = sandwich(sm);
+
+	sm_ack_timeout(sm);
+	expect_sent(sm, PSN);
+	expect_sent(sm, PSN + 1);
+	sm_expect_none(sm);
+	sm_expect_no_wc(sm);
+	KUNIT_EXPECT_TRUE(test, sm_bound(mw));
+	sm_ack(sm, PSN, UNLIMITED, 1);
+	sm_expect_send_wc(sm, 1, IB_WC_SUCCESS);
+	sm_expect_send_wc(sm, 2, IB_WC_SUCCESS);
+	sm_expect_no_wc(sm);
+	/* Now there is only one to be sent again. */
+	sm_ack_timeout(sm);
+	expect_sent(sm, PSN + 1);
+	sm_expect_none(sm);
+	sm_ack(sm, PSN + 1, UNLIMITED, 2);
+	sm_expect_send_wc(sm, 3, IB_WC_SUCCESS);
+	KUNIT_EXPECT_TRUE(test, sm_bound(mw));
+	expect_end(sm, IB_QPS_RTS);
+}
+
+/* In the middle of the message before, and of the one behind. */
+static void local_between_long_messages(struct kunit *test)
+{
+	struct sm *sm = start(test);
+	struct rxe_mw *mw = bound(sm);
+	u32 i;
+
+	sm_post(sm, 1, IB_WR_SEND, 0, 3 * MTU, 0);
+	inv(sm, 2, mw);
+	sm_post(sm, 3, IB_WR_SEND, 0, 3 * MTU, 0);
+	sm_bind(sm, mw);
+	KUNIT_EXPECT_EQ(test, sm_num_sent(sm), 6);
+	sm_skip(sm);
+	sm_ack(sm, PSN + 1, UNLIMITED, 0);
+	sm_expect_no_wc(sm);
+	sm_ack_timeout(sm);
+	for (i = 2; i < 6; i++)
+		KUNIT_EXPECT_EQ(test, sm_next(sm)->pkt.psn, PSN + i);
+	sm_expect_none(sm);
+	sm_ack(sm, PSN + 3, UNLIMITED, 1);
+	sm_expect_send_wc(sm, 1, IB_WC_SUCCESS);
+	sm_expect_send_wc(sm, 2, IB_WC_SUCCESS);
+	sm_expect_no_wc(sm);
+	sm_ack_timeout(sm);
+	for (i = 4; i < 6; i++)
+		KUNIT_EXPECT_EQ(test, sm_next(sm)->pkt.psn, PSN + i);
+	sm_ack(sm, PSN + 5, UNLIMITED, 2);
+	sm_expect_send_wc(sm, 3, IB_WC_SUCCESS);
+	KUNIT_EXPECT_TRUE(test, sm_bound(mw));
+	expect_end(sm, IB_QPS_RTS);
+}
+
+/*
+ * The network has no room for what is to be sent again, and meanwhile the answer
+ * to the first time comes.
+ */
+static void local_and_a_late_ack(struct kunit *test)
+{
+	struct sm *sm = start(test);
+	struct rxe_mw *mw = sandwich(sm);
+	const struct rxe_sq *sq = &sm->qp->sq;
+
+	sm->xmit_answer = NET_XMIT_DROP;
+	sm_ack_timeout(sm);
+	sm_expect_none(sm);
+	KUNIT_EXPECT_EQ(test, sq->next, sq->tail);
+	sm_ack(sm, PSN, UNLIMITED, 1);
+	sm_expect_send_wc(sm, 1, IB_WC_SUCCESS);
+	sm_expect_send_wc(sm, 2, IB_WC_SUCCESS);
+	sm_expect_no_wc(sm);
+	KUNIT_EXPECT_GE(test, (s32)(sq->next - sq->tail), 0);
+	sm->xmit_answer = 0;
+	sm_pause_over(sm);
+	expect_sent(sm, PSN + 1);
+	sm_expect_none(sm);
+	KUNIT_EXPECT_TRUE(test, sm_bound(mw));
+	sm_ack(sm, PSN + 1, UNLIMITED, 2);
+	sm_expect_send_wc(sm, 3, IB_WC_SUCCESS);
+	expect_end(sm, IB_QPS_RTS);
+}
+
+/* The same, and it is an ACK of everything. */
+static void local_and_a_late_ack_of_all(struct kunit *test)
+{
+	struct sm *sm = start(test);
+	struct rxe_mw *mw = sandwich(sm);
+	int i;
+
+	inv(sm, 4, mw);
+	sm_bind(sm, mw);
+	sm->xmit_answer = NET_XMIT_DROP;
+	sm_ack_timeout(sm);
+	sm_ack(sm, PSN + 1, UNLIMITED, 2);
+	for (i = 1; i <= 4; i++)
+		sm_expect_send_wc(sm, i, IB_WC_SUCCESS);
+	sm->xmit_answer = 0;
+	sm_pause_over(sm);
+	KUNIT_EXPECT_TRUE(test, sm_bound(mw));
+	expect_end(sm, IB_QPS_RTS);
+}
+
+static void local_and_a_late_fatal_nak(struct kunit *test)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(fatal); i++) {
+		struct sm *sm = start(test);
+		struct rxe_mw *mw = sandwich(sm);
+
+		inv(sm, 4, mw);
+		sm->xmit_answer = NET_XMIT_DROP;
+		sm_ack_timeout(sm);
+		sm_ack(sm, PSN + 1, fatal[i].nak, 1);
+		sm_expect_send_wc(sm, 1, IB_WC_SUCCESS);
+		sm_expect_send_wc(sm, 2, IB_WC_SUCCESS);
+		sm_expect_send_wc(sm, 3, fatal[i].status);
+		sm_expect_send_wc(sm, 4, IB_WC_WR_FLUSH_ERR);
+		sm->xmit_answer = 0;
+		sm_pause_over(sm);
+		expect_end(sm, IB_QPS_ERR);
+	}
+}
+
+/* ---- NAKs ---- */
+
+static void local_before_what_is_refused(struct kunit *test)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(fatal); i++) {
+		struct sm *sm = start(test);
+
+		sandwich(sm);
+		sm_ack(sm, PSN + 1, fatal[i].nak, 1);
+		sm_expect_send_wc(sm, 1, IB_WC_SUCCESS);
+		sm_expect_send_wc(sm, 2, IB_WC_SUCCESS);
+		KUNIT_EXPECT_EQ(test, sm->wc.opcode, IB_WC_LOCAL_INV);
+		sm_expect_send_wc(sm, 3, fatal[i].status);
+		expect_end(sm, IB_QPS_ERR);
+	}
+}
+
+/* Flushed, though it has been executed. */
+static void local_behind_what_is_refused(struct kunit *test)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(fatal); i++) {
+		struct sm *sm = start(test);
+		struct rxe_mw *mw = sandwich(sm);
+
+		sm_ack(sm, PSN, fatal[i].nak, 0);
+		sm_expect_send_wc(sm, 1, fatal[i].status);
+		sm_expect_send_wc(sm, 2, IB_WC_WR_FLUSH_ERR);
+		sm_expect_send_wc(sm, 3, IB_WC_WR_FLUSH_ERR);
+		KUNIT_EXPECT_TRUE(test, sm_bound(mw));
+		expect_end(sm, IB_QPS_ERR);
+	}
+}
+
+/* It stands between a READ whose answer is missing and what is refused. */
+static void local_behind_a_read_at_a_nak(struct kunit *test)
+{
+	struct sm *sm = start(test);
+	struct rxe_mw *mw = bound(sm);
+
+	sm_post(sm, 1, IB_WR_RDMA_READ, 0, 8, 0);
+	inv(sm, 2, mw);
+	send(sm, 3);
+	sm_bind(sm, mw);
+	sm_expect_read(sm, PSN, 0, 8);
+	expect_sent(sm, PSN + 1);
+	/* Who refuses the SEND has answered the READ: it is asked for again. */
+	sm_ack(sm, PSN + 1, 0x62, 1);
+	sm_expect_no_wc(sm);
+	sm_expect_read(sm, PSN, 0, 8);
+	expect_sent(sm, PSN + 1);
+	KUNIT_EXPECT_TRUE(test, sm_bound(mw));
+	KUNIT_EXPECT_EQ(test, sm->qp->state, IB_QPS_RTS);
+	sm_to_state(sm, IB_QPS_ERR);
+	sm_expect_send_wc(sm, 1, IB_WC_WR_FLUSH_ERR);
+	sm_expect_send_wc(sm, 2, IB_WC_WR_FLUSH_ERR);
+	sm_expect_send_wc(sm, 3, IB_WC_WR_FLUSH_ERR);
+	expect_end(sm, IB_QPS_ERR);
+}
+
+/* A NAK that asks for more, of the first SEND or the last. */
+static void nak_again(struct kunit *test, u8 nak, u32 first)
+{
+	struct sm *sm = start(test);
+	struct rxe_mw *mw = sandwich(sm);
+	u32 i;
+
+	sm_ack(sm, PSN + first, nak, first);
+	if (first) {
+		sm_expect_send_wc(sm, 1, IB_WC_SUCCESS);
+		sm_expect_send_wc(sm, 2, IB_WC_SUCCESS);
+	}
+	sm_expect_no_wc(sm);
+	if (nak == RNR) {
+		sm_expect_none(sm);
+		sm_rnr_timeout(sm);
+	}
+	for (i = first; i < 2; i++)
+		expect_sent(sm, PSN + i);
+	sm_expect_none(sm);
+	KUNIT_EXPECT_TRUE(test, sm_bound(mw));
+	sm_ack(sm, PSN + 1, UNLIMITED, 2);
+	if (!first) {
+		sm_expect_send_wc(sm, 1, IB_WC_SUCCESS);
+		sm_expect_send_wc(sm, 2, IB_WC_SUCCESS);
+	}
+	sm_expect_send_wc(sm, 3, IB_WC_SUCCESS);
+	expect_end(sm, IB_QPS_RTS);
+}
+
+static void local_and_a_sequence_nak(struct kunit *test)
+{
+	nak_again(test, NAK_SEQUENCE, 0);
+	nak_again(test, NAK_SEQUENCE, 1);
+}
+
+static void local_and_an_rnr_nak(struct kunit *test)
+{
+	nak_again(test, RNR, 0);
+	nak_again(test, RNR, 1);
+}
+
+/* The pause that a peer asks for is for what goes to it: nothing passes. */
+static void local_posted_while_the_peer_is_not_ready(struct kunit *test)
+{
+	struct sm *sm = start(test);
+	struct rxe_mw *mw = bound(sm);
+
+	send(sm, 1);
+	expect_sent(sm, PSN);
+	sm_ack(sm, PSN, RNR, 0);
+	inv(sm, 2, mw);
+	KUNIT_EXPECT_TRUE(test, sm_bound(mw));
+	sm_rnr_timeout(sm);
+	expect_sent(sm, PSN);
+	KUNIT_EXPECT_FALSE(test, sm_bound(mw));
+	sm_expect_no_wc(sm);
+	sm_ack(sm, PSN, UNLIMITED, 1);
+	sm_expect_send_wc(sm, 1, IB_WC_SUCCESS);
+	sm_expect_send_wc(sm, 2, IB_WC_SUCCESS);
+	expect_end(sm, IB_QPS_RTS);
+}
+
+/* ---- what is no key ---- */
+
+/* In its turn, and nothing behind it is begun. */
+static void local_key_is_bad(struct kunit *test)
+{
+	enum sm_bad_key bad;
+
+	for (bad = 0; bad < SM_BAD_KEYS; bad++) {
+		struct sm *sm = start(test);
+		struct rxe_mw *mw = bound(sm);
+		u32 key = sm_bad_key(sm, mw, bad);
+
+		send(sm, 1);
+		sm_post_inv(sm, 2, IB_WR_LOCAL_INV, key, 0, 0);
+		send(sm, 3);
+		inv(sm, 4, mw);
+		expect_sent(sm, PSN);
+		sm_expect_none(sm);
+		sm_expect_no_wc(sm);
+		sm_ack_timeout(sm);
+		expect_sent(sm, PSN);
+		sm_expect_none(sm);
+		sm_expect_no_wc(sm);
+		sm_ack(sm, PSN, UNLIMITED, 1);
+		sm_expect_send_wc(sm, 1, IB_WC_SUCCESS);
+		sm_expect_send_wc(sm, 2, IB_WC_LOC_QP_OP_ERR);
+		sm_expect_send_wc(sm, 3, IB_WC_WR_FLUSH_ERR);
+		sm_expect_send_wc(sm, 4, IB_WC_WR_FLUSH_ERR);
+		KUNIT_EXPECT_TRUE(test, sm_bound(mw));
+		if (bad == SM_TYPE_1 || bad == SM_STRANGERS)
+			KUNIT_EXPECT_TRUE(test, sm_bound(&sm->mws[1]));
+		/* Who posted it is told by the completion. */
+		sm_expect_no_event(sm);
+		expect_end(sm, IB_QPS_ERR);
+	}
+}
+
+static void local_key_is_bad_at_once(struct kunit *test)
+{
+	struct sm *sm = start(test);
+	struct rxe_mw *mw = bound(sm);
+
+	inv(sm, 1, mw);
+	sm_expect_send_wc(sm, 1, IB_WC_SUCCESS);
+	/* Closed is closed. */
+	inv(sm, 2, mw);
+	sm_expect_send_wc(sm, 2, IB_WC_LOC_QP_OP_ERR);
+	sm_bind(sm, mw);
+	inv(sm, 3, mw);
+	sm_expect_send_wc(sm, 3, IB_WC_WR_FLUSH_ERR);
+	KUNIT_EXPECT_TRUE(test, sm_bound(mw));
+	expect_end(sm, IB_QPS_ERR);
+}
+
+/* ---- READs ---- */
+
+static void answer(struct sm *sm, u32 psn, u32 len)
+{
+	struct rxe_pkt pkt = {
+		.opcode = READ_ONLY,
+		.psn = psn,
+		.len = len,
 		.syndrome = UNLIMITED,
 		.msn = 1,
 	};
 
-	sm_post(sm, 1, IB_WR_RDMA_READ, 0, 64, 0);
-	post_inv(sm, 2, one->key, 0);
-	post_inv(sm, 3, two->key, IB_SEND_FENCE);
-	sm_expect_read(sm, SQ_PSN, 0, 64);
-	KUNIT_EXPECT_FALSE(test, in_force(one));
-	KUNIT_EXPECT_TRUE(test, in_force(two));
-	sm_expect_no_wc(sm);
-	sm_rx(sm, answer);
-	sm_expect_send_wc(sm, 1, IB_WC_SUCCESS);
-	sm_expect_send_wc(sm, 2, IB_WC_SUCCESS);
-	sm_expect_send_wc(sm, 3, IB_WC_SUCCESS);
-	KUNIT_EXPECT_FALSE(test, in_force(two));
-	drop(sm, one);
-	drop(sm, two);
-	sm_end(sm);
+	sm_rx(sm, pkt);
 }
 
-static void local_on_uc(struct kunit *test)
+static void local_and_fence(struct kunit *test)
 {
-	struct sm_conf conf = sm_defaults();
-	struct rxe_mr *mr;
-	struct sm *sm;
+	bool fence = false;
 
-	conf.type = IB_QPT_UC;
-	sm = sm_make(test, &conf);
-	mr = fast(sm, false);
-	post_send(sm, 1);
-	post_reg(sm, 2, mr, mr->key);
-	post_send(sm, 3);
-	KUNIT_EXPECT_EQ(test, sm_num_sent(sm), 2);
-	KUNIT_EXPECT_TRUE(test, in_force(mr));
-	sm_expect_send_wc(sm, 1, IB_WC_SUCCESS);
-	sm_expect_send_wc(sm, 2, IB_WC_SUCCESS);
-	sm_expect_send_wc(sm, 3, IB_WC_SUCCESS);
-	/* No answer could refuse it. */
-	KUNIT_EXPECT_EQ(test, post_send_inv(sm, 4, 4, mr->key), -EINVAL);
-	sm_skip(sm);
-	drop(sm, mr);
-	sm_end(sm);
-}
+	do {
+		struct sm *sm = start(test);
+		struct rxe_mw *mw = bound(sm);
 
-/* It waits in SQD, and goes on in RTS. */
-static void local_in_sqd(struct kunit *test)
-{
-	struct sm *sm = sm_start(test);
-	struct rxe_mr *mr = fast(sm, true);
-
-	KUNIT_EXPECT_EQ(test, 0, sm_to_state(sm, IB_QPS_SQD));
-	post_inv(sm, 1, mr->key, 0);
-	KUNIT_EXPECT_TRUE(test, in_force(mr));
-	sm_expect_no_wc(sm);
-	KUNIT_EXPECT_EQ(test, 0, sm_to_state(sm, IB_QPS_RTS));
-	KUNIT_EXPECT_FALSE(test, in_force(mr));
-	sm_expect_send_wc(sm, 1, IB_WC_SUCCESS);
-	drop(sm, mr);
-	sm_end(sm);
-}
-
-/* Somebody is in the middle of it: executed again until nobody is. */
-static void local_waits_for_users(struct kunit *test)
-{
-	struct sm *sm = sm_start(test);
-	struct rxe_mr *mr = fast(sm, true), *user;
-	const struct ib_send_wr *bad;
-	struct ib_send_wr wr = {
-		.wr_id = 1,
-		.opcode = IB_WR_LOCAL_INV,
-		.ex.invalidate_rkey = mr->key,
-	};
-
-	user = rxe_mr_get_whole(sm->pd, mr->key, REMOTE);
-	KUNIT_ASSERT_NOT_NULL(test, user);
-	/* Nothing runs but the pass that is asked for. */
-	sm_burst(sm);
-	KUNIT_EXPECT_EQ(test, 0, rxe_post_send(&sm->qp->ibqp, &wr, &bad));
-	KUNIT_EXPECT_TRUE(test, sm_burst_pass(sm));
-	KUNIT_EXPECT_FALSE(test, in_force(mr));
-	sm_expect_no_wc(sm);
-	KUNIT_EXPECT_TRUE(test, sm_burst_pass(sm));
-	sm_expect_no_wc(sm);
-	rxe_mr_put(user);
-	KUNIT_EXPECT_FALSE(test, sm_burst_pass(sm));
-	sm_expect_send_wc(sm, 1, IB_WC_SUCCESS);
-	sm_burst_end(sm);
-	drop(sm, mr);
-	sm_end(sm);
-}
-
-/* ---- going back ---- */
-
-static void local_is_done_once(struct kunit *test)
-{
-	struct sm *sm = sm_start(test);
-	struct rxe_mr *mr = sandwich(sm);
-	int i;
-
-	reg_again(sm, mr);
-	for (i = 0; i < 3; i++) {
+		sm_post(sm, 1, IB_WR_RDMA_READ, 0, 8, 0);
+		inv_flags(sm, 2, mw, fence ? IB_SEND_FENCE : 0);
+		sm_expect_read(sm, PSN, 0, 8);
+		KUNIT_EXPECT_EQ(test, sm_bound(mw), fence);
+		sm_expect_no_wc(sm);
 		sm_ack_timeout(sm);
-		expect_send(sm, SQ_PSN);
-		expect_send(sm, SQ_PSN + 1);
-		sm_expect_none(sm);
-		KUNIT_EXPECT_TRUE(test, in_force(mr));
-	}
-	sm_ack(sm, SQ_PSN + 1, UNLIMITED, 2);
-	for (i = 1; i <= 3; i++)
-		sm_expect_send_wc(sm, i, IB_WC_SUCCESS);
-	sm_expect_no_wc(sm);
-	drop(sm, mr);
-	sm_end(sm);
+		sm_expect_read(sm, PSN, 0, 8);
+		KUNIT_EXPECT_EQ(test, sm_bound(mw), fence);
+		answer(sm, PSN, 8);
+		sm_expect_send_wc(sm, 1, IB_WC_SUCCESS);
+		sm_expect_send_wc(sm, 2, IB_WC_SUCCESS);
+		KUNIT_EXPECT_FALSE(test, sm_bound(mw));
+		expect_end(sm, IB_QPS_RTS);
+		fence = !fence;
+	} while (fence);
 }
 
-static void local_and_a_gap(struct kunit *test)
+/* Only READs are waited for. */
+static void local_and_fence_behind_a_send(struct kunit *test)
 {
-	struct sm *sm = sm_start(test);
-	struct rxe_mr *mr = sandwich(sm);
+	struct sm *sm = start(test);
+	struct rxe_mw *mw = bound(sm);
 
-	reg_again(sm, mr);
-	sm_ack(sm, SQ_PSN + 1, NAK_SEQUENCE, 1);
+	send(sm, 1);
+	inv_flags(sm, 2, mw, IB_SEND_FENCE);
+	expect_sent(sm, PSN);
+	KUNIT_EXPECT_FALSE(test, sm_bound(mw));
+	sm_expect_no_wc(sm);
+	sm_ack(sm, PSN, UNLIMITED, 1);
 	sm_expect_send_wc(sm, 1, IB_WC_SUCCESS);
 	sm_expect_send_wc(sm, 2, IB_WC_SUCCESS);
-	sm_expect_no_wc(sm);
-	expect_send(sm, SQ_PSN + 1);
-	sm_expect_none(sm);
-	KUNIT_EXPECT_TRUE(test, in_force(mr));
-	sm_ack(sm, SQ_PSN + 1, UNLIMITED, 2);
-	sm_expect_send_wc(sm, 3, IB_WC_SUCCESS);
-	drop(sm, mr);
-	sm_end(sm);
+	expect_end(sm, IB_QPS_RTS);
 }
 
-static void local_and_rnr(struct kunit *test)
+/* The answer is lost: asked for again, what is behind it is sent again. */
+static void local_behind_a_lost_answer(struct kunit *test)
 {
-	struct sm *sm = sm_start(test);
-	struct rxe_mr *mr = sandwich(sm);
+	struct sm *sm = start(test);
+	struct rxe_mw *mw = bound(sm);
 
-	sm_ack(sm, SQ_PSN + 1, RNR, 1);
-	sm_expect_send_wc(sm, 1, IB_WC_SUCCESS);
-	sm_expect_send_wc(sm, 2, IB_WC_SUCCESS);
-	sm_expect_none(sm);
-	sm_rnr_timeout(sm);
-	expect_send(sm, SQ_PSN + 1);
-	sm_ack(sm, SQ_PSN + 1, UNLIMITED, 2);
-	sm_expect_send_wc(sm, 3, IB_WC_SUCCESS);
-	drop(sm, mr);
-	sm_end(sm);
-}
-
-/*
- * The queue has gone back and can send nothing, so it stands at the first
- * request, when a late answer tells that this one has arrived.
- */
-static struct rxe_mr *stuck_at_the_first(struct sm *sm)
-{
-	struct rxe_mr *mr = sandwich(sm);
-
-	reg_again(sm, mr);
-	sm->xmit_answer = NET_XMIT_DROP;
-	sm_ack_timeout(sm);
+	sm_post(sm, 1, IB_WR_RDMA_READ, 0, 8, 0);
+	inv(sm, 2, mw);
+	send(sm, 3);
+	sm_bind(sm, mw);
 	sm_skip(sm);
-	KUNIT_EXPECT_EQ(sm->test, sm->qp->sq.next, sm->qp->sq.tail);
-	return mr;
-}
-
-static void local_and_a_late_ack(struct kunit *test)
-{
-	struct sm *sm = sm_start(test);
-	struct rxe_mr *mr = stuck_at_the_first(sm);
-
-	sm_ack(sm, SQ_PSN, UNLIMITED, 1);
+	sm_ack(sm, PSN + 1, UNLIMITED, 2);
+	sm_expect_no_wc(sm);
+	sm_expect_read(sm, PSN, 0, 8);
+	expect_sent(sm, PSN + 1);
+	KUNIT_EXPECT_TRUE(test, sm_bound(mw));
+	answer(sm, PSN, 8);
 	sm_expect_send_wc(sm, 1, IB_WC_SUCCESS);
 	sm_expect_send_wc(sm, 2, IB_WC_SUCCESS);
 	sm_expect_no_wc(sm);
-	KUNIT_EXPECT_GE(test, (s32)(sm->qp->sq.next - sm->qp->sq.tail), 0);
-	sm->xmit_answer = 0;
-	sm_pause_over(sm);
-	expect_send(sm, SQ_PSN + 1);
-	sm_expect_none(sm);
-	KUNIT_EXPECT_TRUE(test, in_force(mr));
-	sm_ack(sm, SQ_PSN + 1, UNLIMITED, 2);
+	sm_ack(sm, PSN + 1, UNLIMITED, 2);
 	sm_expect_send_wc(sm, 3, IB_WC_SUCCESS);
-	drop(sm, mr);
-	sm_end(sm);
+	expect_end(sm, IB_QPS_RTS);
 }
 
-/* This used to go round for ever. */
-static void local_and_a_late_nak(struct kunit *test)
-{
-	struct sm *sm = sm_start(test);
-	struct rxe_mr *mr = stuck_at_the_first(sm);
+/* ---- states ---- */
 
-	sm_ack(sm, SQ_PSN + 1, NAK_ACCESS, 1);
-	sm_expect_send_wc(sm, 1, IB_WC_SUCCESS);
-	sm_expect_send_wc(sm, 2, IB_WC_SUCCESS);
-	sm_expect_send_wc(sm, 3, IB_WC_REM_ACCESS_ERR);
-	sm_expect_no_wc(sm);
-	KUNIT_EXPECT_EQ(test, sm->qp->state, IB_QPS_ERR);
-	drop(sm, mr);
-	sm_end(sm);
-}
-
-/* ---- errors ---- */
-
-static void local_before_a_nak(struct kunit *test)
-{
-	struct sm *sm = sm_start(test);
-	struct rxe_mr *mr = sandwich(sm);
-
-	sm_ack(sm, SQ_PSN + 1, NAK_OPERATION, 1);
-	sm_expect_send_wc(sm, 1, IB_WC_SUCCESS);
-	sm_expect_send_wc(sm, 2, IB_WC_SUCCESS);
-	sm_expect_send_wc(sm, 3, IB_WC_REM_OP_ERR);
-	sm_expect_no_wc(sm);
-	drop(sm, mr);
-	sm_end(sm);
-}
-
-/* It has been executed, and its completion does not say so. */
-static void local_behind_a_nak(struct kunit *test)
-{
-	struct sm *sm = sm_start(test);
-	struct rxe_mr *mr = sandwich(sm);
-
-	sm_ack(sm, SQ_PSN, NAK_ACCESS, 0);
-	sm_expect_send_wc(sm, 1, IB_WC_REM_ACCESS_ERR);
-	sm_expect_send_wc(sm, 2, IB_WC_WR_FLUSH_ERR);
-	sm_expect_send_wc(sm, 3, IB_WC_WR_FLUSH_ERR);
-	sm_expect_no_wc(sm);
-	drop(sm, mr);
-	sm_end(sm);
-}
-
-enum bad_key {
-	NOT_IN_FORCE,
-	OTHER_BYTE,
-	OF_A_PROGRAM,
-	OF_NOTHING,
-	OF_ANOTHER_PD,
-	BAD_KEYS
+static const struct ib_qp_attr sqd = {
+	.qp_state = IB_QPS_SQD,
+	.en_sqd_async_notify = 1,
 };
 
-static void local_bad_key(struct kunit *test)
+static void local_waits_in_sqd(struct kunit *test)
 {
-	enum bad_key bad;
+	struct sm *sm = start(test);
+	struct rxe_mw *mw = bound(sm);
 
-	for (bad = 0; bad < BAD_KEYS; bad++) {
-		struct sm *sm = sm_start(test);
-		struct rxe_pd *pd = sm->pd, *other = fake_pd(test, sm->rxe);
-		struct rxe_mr *mr = fast(sm, bad != NOT_IN_FORCE);
-		u32 key = mr->key;
-
-		if (bad == OTHER_BYTE)
-			key ^= 1;
-		else if (bad == OF_A_PROGRAM)
-			key = sm->mr->key;
-		else if (bad == OF_NOTHING)
-			key = 0;
-		else if (bad == OF_ANOTHER_PD)
-			mr->pd = other;
-		post_send(sm, 1);
-		post_inv(sm, 2, key, 0);
-		post_send(sm, 3);
-		expect_send(sm, SQ_PSN);
-		sm_expect_none(sm);
-		/* Its turn to fail comes behind the one before it. */
-		sm_expect_no_wc(sm);
-		KUNIT_EXPECT_EQ(test, sm->qp->state, IB_QPS_RTS);
-		sm_ack(sm, SQ_PSN, UNLIMITED, 1);
-		sm_expect_send_wc(sm, 1, IB_WC_SUCCESS);
-		sm_expect_send_wc(sm, 2, IB_WC_LOC_QP_OP_ERR);
-		sm_expect_send_wc(sm, 3, IB_WC_WR_FLUSH_ERR);
-		sm_expect_none(sm);
-		KUNIT_EXPECT_EQ(test, in_force(mr), bad != NOT_IN_FORCE);
-		mr->pd = pd;
-		drop(sm, mr);
-		sm_end(sm);
-	}
-}
-
-static void local_bad_reg(struct kunit *test)
-{
-	struct sm *sm = sm_start(test);
-	struct rxe_mr *mr = fast(sm, true);
-
-	/* Of a program: this needs no completion to be refused. */
-	KUNIT_EXPECT_EQ(test, post_reg(sm, 1, sm->mr, sm->mr->key), -EINVAL);
-	/* In force already. */
-	map(sm, mr);
-	post_reg(sm, 2, mr, mr->key);
-	sm_expect_send_wc(sm, 2, IB_WC_LOC_QP_OP_ERR);
-	KUNIT_EXPECT_EQ(test, sm->qp->state, IB_QPS_ERR);
-	drop(sm, mr);
-	sm_end(sm);
-}
-
-/* ---- SEND with invalidate ---- */
-
-static void send_inv_carries_the_key(struct kunit *test)
-{
-	struct sm *sm = sm_start(test);
-	const struct sm_sent *sent;
-	int i;
-
-	post_send_inv(sm, 1, 4, 0x12345678);
-	post_send_inv(sm, 2, MTU + 4, 0x9abcdef0);
-	for (i = 0; i < 2; i++) {
-		sent = sm_next(sm);
-		KUNIT_EXPECT_EQ(test, sent->pkt.opcode,
-				IB_OPCODE_RC_SEND_ONLY_WITH_INVALIDATE);
-		KUNIT_EXPECT_EQ(test, sent->pkt.ieth, 0x12345678);
-		sent = sm_next(sm);
-		KUNIT_EXPECT_EQ(test, sent->pkt.opcode, IB_OPCODE_RC_SEND_FIRST);
-		sent = sm_next(sm);
-		KUNIT_EXPECT_EQ(test, sent->pkt.opcode,
-				IB_OPCODE_RC_SEND_LAST_WITH_INVALIDATE);
-		KUNIT_EXPECT_EQ(test, sent->pkt.ieth, 0x9abcdef0);
-		if (!i)
-			sm_ack_timeout(sm);
-	}
-	sm_ack(sm, SQ_PSN + 2, UNLIMITED, 2);
+	send(sm, 1);
+	expect_sent(sm, PSN);
+	sm_modify(sm, sqd, IB_QP_STATE | IB_QP_EN_SQD_ASYNC_NOTIFY);
+	inv(sm, 2, mw);
+	send(sm, 3);
+	sm_expect_none(sm);
+	KUNIT_EXPECT_TRUE(test, sm_bound(mw));
+	sm_expect_no_event(sm);
+	sm_ack(sm, PSN, UNLIMITED, 1);
 	sm_expect_send_wc(sm, 1, IB_WC_SUCCESS);
-	KUNIT_EXPECT_EQ(test, sm->wc.opcode, IB_WC_SEND);
+	sm_expect_no_wc(sm);
+	sm_expect_event(sm, IB_EVENT_SQ_DRAINED);
+	KUNIT_EXPECT_TRUE(test, sm_bound(mw));
+	KUNIT_EXPECT_EQ(test, sm_to_state(sm, IB_QPS_RTS), 0);
+	KUNIT_EXPECT_FALSE(test, sm_bound(mw));
 	sm_expect_send_wc(sm, 2, IB_WC_SUCCESS);
-	sm_end(sm);
+	expect_sent(sm, PSN + 1);
+	sm_ack(sm, PSN + 1, UNLIMITED, 2);
+	sm_expect_send_wc(sm, 3, IB_WC_SUCCESS);
+	sm_expect_no_event(sm);
+	expect_end(sm, IB_QPS_RTS);
 }
 
-static struct rxe_pkt inv(u8 opcode, u32 psn, u32 len, u32 key)
+/* It has been executed: drained is when it has completed, too. */
+static void local_is_drained(struct kunit *test)
 {
-	return (struct rxe_pkt){
-		.opcode = opcode,
-		.psn = psn,
-		.len = len,
-		.ieth = key,
-		.ack_req = true,
-	};
+	struct sm *sm = start(test);
+	struct rxe_mw *mw = bound(sm);
+
+	send(sm, 1);
+	inv(sm, 2, mw);
+	sm_bind(sm, mw);
+	expect_sent(sm, PSN);
+	sm_modify(sm, sqd, IB_QP_STATE | IB_QP_EN_SQD_ASYNC_NOTIFY);
+	sm_ack_timeout(sm);
+	expect_sent(sm, PSN);
+	sm_expect_no_wc(sm);
+	sm_expect_no_event(sm);
+	sm_ack(sm, PSN, UNLIMITED, 1);
+	sm_expect_send_wc(sm, 1, IB_WC_SUCCESS);
+	sm_expect_send_wc(sm, 2, IB_WC_SUCCESS);
+	sm_expect_event(sm, IB_EVENT_SQ_DRAINED);
+	KUNIT_EXPECT_TRUE(test, sm_bound(mw));
+	expect_end(sm, IB_QPS_SQD);
 }
 
-static void send_inv_closes(struct kunit *test)
+/* Nor is what is behind it forgotten when it is gone through again in SQD. */
+static void local_in_sqd_before_a_send(struct kunit *test)
 {
-	struct sm *sm = sm_start(test);
-	struct rxe_mr *mr = fast(sm, true);
-	struct rxe_pkt pkt = inv(IB_OPCODE_RC_SEND_ONLY_WITH_INVALIDATE, PSN, 4,
-				 mr->key);
+	struct sm *sm = start(test);
+	struct rxe_mw *mw = sandwich(sm);
 
-	sm_post_recv(sm, 1, 0, 64);
-	sm_rx(sm, pkt);
-	KUNIT_EXPECT_FALSE(test, in_force(mr));
-	sm_expect_ack(sm, PSN, 1);
-	sm_expect_recv_wc(sm, 1, IB_WC_SUCCESS);
-	KUNIT_EXPECT_EQ(test, sm->wc.wc_flags, IB_WC_WITH_INVALIDATE);
-	KUNIT_EXPECT_EQ(test, sm->wc.ex.invalidate_rkey, mr->key);
-	/* The duplicate is answered and does nothing. */
-	reg_again(sm, mr);
-	sm_rx(sm, pkt);
-	sm_expect_ack(sm, PSN, 1);
-	KUNIT_EXPECT_TRUE(test, in_force(mr));
-
-	/* With the last packet, not before. */
-	sm_post_recv(sm, 2, 0, 2 * MTU);
-	sm_rx(sm, inv(IB_OPCODE_RC_SEND_FIRST, PSN + 1, MTU, 0));
-	KUNIT_EXPECT_TRUE(test, in_force(mr));
-	sm_rx(sm, inv(IB_OPCODE_RC_SEND_LAST_WITH_INVALIDATE, PSN + 2, 4,
-		      mr->key));
-	KUNIT_EXPECT_FALSE(test, in_force(mr));
-	sm_expect_recv_wc(sm, 2, IB_WC_SUCCESS);
-	KUNIT_EXPECT_EQ(test, sm->wc.byte_len, MTU + 4);
-	sm_skip(sm);
-	drop(sm, mr);
-	sm_end(sm);
+	sm_modify(sm, sqd, IB_QP_STATE | IB_QP_EN_SQD_ASYNC_NOTIFY);
+	sm_ack_timeout(sm);
+	expect_sent(sm, PSN);
+	expect_sent(sm, PSN + 1);
+	sm_ack(sm, PSN, UNLIMITED, 1);
+	sm_expect_send_wc(sm, 1, IB_WC_SUCCESS);
+	sm_expect_send_wc(sm, 2, IB_WC_SUCCESS);
+	sm_expect_no_event(sm);
+	sm_ack(sm, PSN + 1, UNLIMITED, 2);
+	sm_expect_send_wc(sm, 3, IB_WC_SUCCESS);
+	sm_expect_event(sm, IB_EVENT_SQ_DRAINED);
+	KUNIT_EXPECT_TRUE(test, sm_bound(mw));
+	expect_end(sm, IB_QPS_SQD);
 }
 
-static void send_inv_bad_key(struct kunit *test)
+static void local_is_flushed(struct kunit *test)
 {
-	struct sm *sm = sm_start(test);
+	struct sm *sm = start(test);
+	struct rxe_mw *mw = sandwich(sm);
 
-	sm_post_recv(sm, 1, 0, 64);
-	sm_rx(sm, inv(IB_OPCODE_RC_SEND_ONLY_WITH_INVALIDATE, PSN, 4,
-		      sm->mr->key));
-	sm_expect_aeth(sm, PSN, NAK_ACCESS, 0);
-	sm_expect_recv_wc(sm, 1, IB_WC_REM_INV_REQ_ERR);
-	sm_expect_event(sm, IB_EVENT_QP_ACCESS_ERR);
-	KUNIT_EXPECT_EQ(test, sm->qp->state, IB_QPS_ERR);
-	sm_end(sm);
+	sm_to_state(sm, IB_QPS_ERR);
+	sm_expect_send_wc(sm, 1, IB_WC_WR_FLUSH_ERR);
+	sm_expect_send_wc(sm, 2, IB_WC_WR_FLUSH_ERR);
+	sm_expect_send_wc(sm, 3, IB_WC_WR_FLUSH_ERR);
+	/* What is posted there is not executed. */
+	inv(sm, 4, mw);
+	sm_expect_send_wc(sm, 4, IB_WC_WR_FLUSH_ERR);
+	KUNIT_EXPECT_TRUE(test, sm_bound(mw));
+	expect_end(sm, IB_QPS_ERR);
 }
 
-static struct kunit_case local_cases[] = {
-	KUNIT_CASE(local_between_others),
-	KUNIT_CASE(local_acked_as_one),
+static void local_is_forgotten_at_reset(struct kunit *test)
+{
+	struct sm *sm = start(test);
+	struct rxe_mw *mw = sandwich(sm);
+
+	KUNIT_EXPECT_EQ(test, sm_to_state(sm, IB_QPS_RESET), 0);
+	sm_expect_no_wc(sm);
+	sm_connect(sm);
+	sm_expect_none(sm);
+	/* Windows outlive it. */
+	KUNIT_EXPECT_TRUE(test, sm_bound(mw));
+	inv(sm, 4, mw);
+	sm_expect_send_wc(sm, 4, IB_WC_SUCCESS);
+	send(sm, 5);
+	expect_sent(sm, PSN);
+	sm_ack(sm, PSN, UNLIMITED, 1);
+	sm_expect_send_wc(sm, 5, IB_WC_SUCCESS);
+	expect_end(sm, IB_QPS_RTS);
+}
+
+static struct kunit_case rxe_sm_local_cases[] = {
+	KUNIT_CASE(local_between_sends),
+	KUNIT_CASE(local_in_a_burst),
 	KUNIT_CASE(local_alone),
+	KUNIT_CASE(local_several_in_a_row),
+	KUNIT_CASE(local_many),
 	KUNIT_CASE(local_unsignaled),
-	KUNIT_CASE(local_fence),
-	KUNIT_CASE(local_on_uc),
-	KUNIT_CASE(local_in_sqd),
-	KUNIT_CASE(local_waits_for_users),
-	KUNIT_CASE(local_is_done_once),
-	KUNIT_CASE(local_and_a_gap),
-	KUNIT_CASE(local_and_rnr),
+	KUNIT_CASE(local_and_timeout),
+	KUNIT_CASE(local_between_long_messages),
 	KUNIT_CASE(local_and_a_late_ack),
-	KUNIT_CASE(local_and_a_late_nak),
-	KUNIT_CASE(local_before_a_nak),
-	KUNIT_CASE(local_behind_a_nak),
-	KUNIT_CASE(local_bad_key),
-	KUNIT_CASE(local_bad_reg),
-	KUNIT_CASE(send_inv_carries_the_key),
-	KUNIT_CASE(send_inv_closes),
-	KUNIT_CASE(send_inv_bad_key),
+	KUNIT_CASE(local_and_a_late_ack_of_all),
+	KUNIT_CASE(local_and_a_late_fatal_nak),
+	KUNIT_CASE(local_before_what_is_refused),
+	KUNIT_CASE(local_behind_what_is_refused),
+	KUNIT_CASE(local_behind_a_read_at_a_nak),
+	KUNIT_CASE(local_and_a_sequence_nak),
+	KUNIT_CASE(local_and_an_rnr_nak),
+	KUNIT_CASE(local_posted_while_the_peer_is_not_ready),
+	KUNIT_CASE(local_key_is_bad),
+	KUNIT_CASE(local_key_is_bad_at_once),
+	KUNIT_CASE(local_and_fence),
+	KUNIT_CASE(local_and_fence_behind_a_send),
+	KUNIT_CASE(local_behind_a_lost_answer),
+	KUNIT_CASE(local_waits_in_sqd),
+	KUNIT_CASE(local_is_drained),
+	KUNIT_CASE(local_in_sqd_before_a_send),
+	KUNIT_CASE(local_is_flushed),
+	KUNIT_CASE(local_is_forgotten_at_reset),
 	{}
 };
 
-static struct kunit_suite local_suite = {
+static struct kunit_suite rxe_sm_local_suite = {
 	.name = "rxe_sm_local",
-	.test_cases = local_cases,
+	.test_cases = rxe_sm_local_cases,
 };
 
-kunit_test_suite(local_suite);
+kunit_test_suite(rxe_sm_local_suite);

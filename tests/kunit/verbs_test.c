@@ -6,6 +6,7 @@
 #include <kunit/test.h>
 #include <linux/etherdevice.h>
 #include <rdma/ib_cache.h>
+#include <rdma/rw.h>
 #include "device.h"
 #include "gid_table.h"
 #include "restrack.h"
@@ -430,7 +431,6 @@ static void verbs_qp_limits(struct kunit *test)
 	EXPECT_BAD(cap.max_recv_wr, ~0U, -EINVAL);
 	EXPECT_BAD(cap.max_send_sge, 5, -EINVAL);
 	EXPECT_BAD(cap.max_recv_sge, 5, -EINVAL);
-	EXPECT_BAD(cap.max_rdma_ctxs, 1, -EOPNOTSUPP);
 	EXPECT_BAD(send_cq, NULL, -EINVAL);
 	EXPECT_BAD(recv_cq, &foreign, -EINVAL);
 	EXPECT_BAD(sq_sig_type, 2, -EINVAL);
@@ -438,6 +438,16 @@ static void verbs_qp_limits(struct kunit *test)
 	EXPECT_BAD(qp_type, IB_QPT_RAW_IPV6, -EINVAL);
 	EXPECT_BAD(qp_type, IB_QPT_GSI, -EINVAL);
 	EXPECT_BAD(qp_type, -1, -EINVAL);
+	/* Room for transfers is room in the send queue, as far as there is. */
+	bad = qp_init(fix);
+	bad.cap.max_send_wr = 60;
+	bad.cap.max_rdma_ctxs = 100;
+	rdma_rw_init_qp(&fix->dev, &bad);
+	KUNIT_EXPECT_EQ(test, bad.cap.max_send_wr, 64);
+	bad.cap.max_send_wr = 10;
+	bad.cap.max_rdma_ctxs = 20;
+	rdma_rw_init_qp(&fix->dev, &bad);
+	KUNIT_EXPECT_EQ(test, bad.cap.max_send_wr, 30);
 	KUNIT_EXPECT_EQ(test, fix->qp->max_write_sge, 2);
 	KUNIT_EXPECT_EQ(test, fix->qp->max_read_sge, 1);
 }
