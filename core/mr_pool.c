@@ -13,16 +13,16 @@
  */
 struct ib_mr *ib_mr_pool_get(struct ib_qp *qp, struct list_head *list)
 {
-	unsigned long flags;
-	struct ib_mr *mr;
+	struct ib_mr *mr = NULL;
+	unsigned long irq;
 
-	spin_lock_irqsave(&qp->mr_lock, flags);
-	mr = list_first_entry_or_null(list, struct ib_mr, qp_entry);
-	if (mr) {
-		list_del(&mr->qp_entry);
+	spin_lock_irqsave(&qp->mr_lock, irq);
+	if (!list_empty(list)) {
 		qp->mrs_used++;
+		mr = list_first_entry(list, struct ib_mr, qp_entry);
+		list_del_init(&mr->qp_entry);
 	}
-	spin_unlock_irqrestore(&qp->mr_lock, flags);
+	spin_unlock_irqrestore(&qp->mr_lock, irq);
 	return mr;
 }
 EXPORT_SYMBOL(ib_mr_pool_get);
@@ -37,12 +37,13 @@ EXPORT_SYMBOL(ib_mr_pool_get);
  */
 void ib_mr_pool_put(struct ib_qp *qp, struct list_head *list, struct ib_mr *mr)
 {
-	unsigned long flags;
+	unsigned long irq;
 
-	spin_lock_irqsave(&qp->mr_lock, flags);
-	list_add(&mr->qp_entry, list);
+	spin_lock_irqsave(&qp->mr_lock, irq);
 	qp->mrs_used--;
-	spin_unlock_irqrestore(&qp->mr_lock, flags);
+	/* The one used last is the one that caches know. */
+	list_add(&mr->qp_entry, list);
+	spin_unlock_irqrestore(&qp->mr_lock, irq);
 }
 EXPORT_SYMBOL(ib_mr_pool_put);
 
