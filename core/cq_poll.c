@@ -74,11 +74,9 @@ static void poll_round(struct ib_cq *cq)
 {
 	if (poll(cq, POLL_BUDGET) == POLL_BUDGET ||
 	    ib_req_notify_cq(cq, IB_CQ_NEXT_COMP |
-				 IB_CQ_REPORT_MISSED_EVENTS) > 0) {
+				 IB_CQ_REPORT_MISSED_EVENTS) > 0)
 		kick(cq, NULL);
-		return;
-	}
-	/* With ib_cq_poll_flush(): all of it has been handed over. */
+	/* What has been handed over before: ib_cq_poll_flush(). */
 	smp_store_release(&cq->poll_rounds, cq->poll_rounds + 1);
 }
 
@@ -111,14 +109,14 @@ static void stop_polling(struct ib_cq *cq)
 }
 
 /*
- * Wait until every completion that is there now has been handed over.  The
- * first round that ends may have begun before, the second has not.  Nothing to
- * wait for when the owner has a completion handler of his own.
+ * Wait until every completion that is there now has been handed over: as many
+ * rounds as a full CQ takes, and one more, since the first may have begun before.
+ * Nothing to wait for when the owner has a completion handler of his own.
  */
 void ib_cq_poll_flush(struct ib_cq *cq)
 {
 	unsigned int begun;
-	int i;
+	u32 i;
 
 	if (cq->comp_handler == nobody_asked) {
 		poll(cq, -1);
@@ -126,7 +124,7 @@ void ib_cq_poll_flush(struct ib_cq *cq)
 	}
 	if (cq->comp_handler != kick)
 		return;
-	for (i = 0; i < 2; i++) {
+	for (i = 0; i < DIV_ROUND_UP(cq->cqe, POLL_BUDGET) + 1; i++) {
 		begun = READ_ONCE(cq->poll_rounds);
 		kick(cq, NULL);
 		/* What the round did before its end: poll_round(). */

@@ -58,8 +58,8 @@ static int init_many(struct rdma_rw_ctx *ctx, struct ib_qp *qp,
 		     struct scatterlist *sg, u32 count, u32 offset,
 		     u64 remote_addr, u32 rkey, enum dma_data_direction dir)
 {
-	u32 per_wr = dir == DMA_TO_DEVICE ? qp->max_write_sge :
-					    qp->max_read_sge;
+	u32 per_wr = max(1u, dir == DMA_TO_DEVICE ? qp->max_write_sge :
+						    qp->max_read_sge);
 	struct ib_rdma_wr *wr;
 	struct ib_sge *sge;
 	u32 i;

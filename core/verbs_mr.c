@@ -154,19 +154,21 @@ int rdma_rereg_user_mr(struct ib_mr *mr, int flags, u64 start, u64 length,
 
 	/* Before anything can be in it, and until nothing is. */
 	atomic_inc(&pd->usecnt);
+	/* Who lists regions looks at their PDs. */
+	rdma_restrack_del(&mr->res);
 	result = device->ops.rereg_user_mr(mr, flags, start, length, virt,
 					   access, pd, udata);
-	if (result) {
-		atomic_dec(&pd->usecnt);
-		return PTR_ERR(result);
+	if (!result) {
+		swap(mr->pd, pd);
+		if (flags & IB_MR_REREG_TRANS) {
+			mr->iova = virt;
+			mr->length = length;
+		}
 	}
-	atomic_dec(&mr->pd->usecnt);
-	mr->pd = pd;
-	if (flags & IB_MR_REREG_TRANS) {
-		mr->iova = virt;
-		mr->length = length;
-	}
-	return 0;
+	verbs_track_again(&mr->res);
+	/* The PD that it is not in, or not any more. */
+	atomic_dec(&pd->usecnt);
+	return PTR_ERR_OR_ZERO(result);
 }
 EXPORT_SYMBOL(rdma_rereg_user_mr);
 

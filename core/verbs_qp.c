@@ -524,10 +524,10 @@ static int modify_locked(struct ib_qp *qp, struct ib_qp_attr *attr, u32 mask,
 		if (ret)
 			return ret;
 	}
-	/* A new life has a last receive of its own. */
-	if (mask & IB_QP_STATE && attr->qp_state == IB_QPS_RESET)
-		reinit_completion(&qp->srq_completion);
 	ret = qp->device->ops.modify_qp(qp, attr, mask, udata);
+	/* A new life has a last receive of its own. */
+	if (!ret && mask & IB_QP_STATE && attr->qp_state == IB_QPS_RESET)
+		reinit_completion(&qp->srq_completion);
 	if (!ret)
 		commit_modify(qp, attr, mask);
 	else if (mask & IB_QP_AV)

@@ -133,6 +133,9 @@ static void made_progress(struct rxe_qp *qp, u32 una)
 	if (rxe_psn_diff(req->psn, una) < 0)
 		req->psn = una;
 	rxe_comp_locals(qp);
+	/* The CQ may have been full. */
+	if (qp->state == IB_QPS_ERR)
+		return;
 	if (req->una == req->psn || !qp->attr.timeout)
 		rxe_run_ack_timer_off(qp);
 	else
@@ -180,6 +183,8 @@ static bool acked_before(struct rxe_qp *qp, u32 psn)
 		return false;
 	if (una != qp->req.una)
 		made_progress(qp, una);
+	if (qp->state == IB_QPS_ERR)
+		return false;
 	if (gap)
 		implied_nak(qp);
 	return !gap;

@@ -21,6 +21,9 @@
 	 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC | IB_ACCESS_MW_BIND | \
 	 IB_ACCESS_HUGETLB | IB_ACCESS_FLUSH_GLOBAL | IB_ACCESS_OPTIONAL)
 
+#define MR_ACCESS_WRITING                                                      \
+	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |                      \
+	 IB_ACCESS_REMOTE_ATOMIC | IB_ACCESS_MW_BIND)
 #define MR_ACCESS_REMOTE                                                       \
 	(IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC)
 
@@ -75,6 +78,7 @@ struct rxe_mr *rxe_mr_alloc(struct rxe_pd *pd, int access)
 	mr->ibmr.rkey = mr->key;
 	refcount_set(&mr->ref, 1);
 	init_completion(&mr->unused);
+	spin_lock_init(&mr->state_lock);
 	return mr;
 
 free_mr:
@@ -92,8 +96,9 @@ void rxe_mr_publish(struct rxe_mr *mr)
 
 static void publish_again(struct rxe_mr *mr)
 {
-	refcount_set(&mr->ref, 1);
 	reinit_completion(&mr->unused);
+	smp_wmb();	/* what it is before who can have it: rxe_mr_get_whole() */
+	refcount_set(&mr->ref, 1);
 	rxe_mr_publish(mr);
 }
 
@@ -191,13 +196,17 @@ static int unpublish(struct rxe_mr *mr)
 	return -EBUSY;
 }
 
-/* In place, under the same key. */
+/*
+ * In place, under the same key.  Memory that stays is not pinned anew, but to be
+ * written to; another process's cannot be.
+ */
 struct ib_mr *rxe_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 				u64 length, u64 virt, int access,
 				struct ib_pd *pd, struct ib_udata *udata)
 {
 	struct rxe_mr *mr = to_rxe_mr(ibmr);
 	struct rxe_mr fresh = { .rxe = mr->rxe };
+	bool anew = flags & IB_MR_REREG_TRANS;
 	int ret;
 
 	if (!(flags & IB_MR_REREG_TRANS)) {
@@ -210,16 +219,23 @@ struct ib_mr *rxe_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 	ret = check_user(length, virt, access);
 	if (ret)
 		return ERR_PTR(ret);
-	ret = pin(&fresh, start, length, access);
+	if (!anew && access & MR_ACCESS_WRITING && !mr->umem->writable) {
+		if (mr->umem->owning_mm != current->mm)
+			return ERR_PTR(-EOPNOTSUPP);
+		anew = true;
+	}
+	ret = anew ? pin(&fresh, start, length, access) : 0;
 	ret = ret ?: unpublish(mr);
 	if (ret) {
 		unpin(&fresh);
 		return ERR_PTR(ret);
 	}
-	unpin(mr);
-	mr->umem = fresh.umem;
-	mr->extent = fresh.extent;
-	mr->num_extents = fresh.num_extents;
+	if (anew) {
+		unpin(mr);
+		mr->umem = fresh.umem;
+		mr->extent = fresh.extent;
+		mr->num_extents = fresh.num_extents;
+	}
 	mr->va = virt;
 	mr->len = length;
 	mr->access = access;
@@ -246,7 +262,7 @@ static bool grants(const struct rxe_mr *mr, const struct rxe_pd *pd, u32 key,
 {
 	/* Before what is in force: rxe_mr_enforce(). */
 	return smp_load_acquire(&mr->state) == RXE_MR_IN_FORCE &&
-	       READ_ONCE(mr->key) == key && mr->pd == pd &&
+	       READ_ONCE(mr->key) == key && READ_ONCE(mr->pd) == pd &&
 	       (READ_ONCE(mr->access) & access) == access;
 }
 
@@ -260,9 +276,9 @@ struct rxe_mr *rxe_mr_get_whole(struct rxe_pd *pd, u32 key, int access)
 		   !refcount_inc_not_zero(&mr->ref)))
 		mr = NULL;
 	rcu_read_unlock();
-	if (!mr || !mr->next)
-		return mr;
-	smp_mb__after_atomic(); /* who ends it sees the reference, or: */
+	if (!mr)
+		return NULL;
+	smp_mb__after_atomic(); /* who changes it sees the reference, or: */
 	if (grants(mr, pd, key, access))
 		return mr;
 	rxe_mr_put(mr);
@@ -356,25 +372,53 @@ static bool unused(const struct rxe_mr *mr)
 	return refcount_read(&mr->ref) == 1;
 }
 
-int rxe_mr_enforce(struct rxe_pd *pd, struct rxe_mr *mr, u32 key, int access)
+static int enforce(struct rxe_mr *mr, u32 key, int access)
 {
-	if (mr->pd != pd || MR_INDEX(key) != MR_INDEX(mr->key) ||
-	    access & ~MR_ACCESS_SUPPORTED || !mr->num_next ||
-	    READ_ONCE(mr->state) == RXE_MR_IN_FORCE)
+	if (mr->state == RXE_MR_IN_FORCE || MR_INDEX(key) != MR_INDEX(mr->key))
+		return -EINVAL;
+	/* Without a new list it is the one before. */
+	if (!mr->num_next && !mr->num_extents)
 		return -EINVAL;
 	if (!unused(mr))
 		return -EAGAIN;
-	swap(mr->extent, mr->next);
-	mr->num_extents = mr->num_next;
-	mr->num_next = 0;
+	if (mr->num_next) {
+		swap(mr->extent, mr->next);
+		mr->num_extents = mr->num_next;
+		mr->num_next = 0;
+		mr->len = mr->next_len;
+	}
 	mr->va = mr->ibmr.iova;
-	mr->len = mr->next_len;
 	WRITE_ONCE(mr->access, access);
 	WRITE_ONCE(mr->key, key);
 	mr->ibmr.lkey = key;
 	mr->ibmr.rkey = key;
 	/* All of it before who finds it in force: grants(). */
 	smp_store_release(&mr->state, RXE_MR_IN_FORCE);
+	return 0;
+}
+
+int rxe_mr_enforce(struct rxe_pd *pd, struct rxe_mr *mr, u32 key, int access)
+{
+	int ret;
+
+	if (mr->pd != pd || access & ~MR_ACCESS_SUPPORTED)
+		return -EINVAL;
+	spin_lock_bh(&mr->state_lock);
+	ret = enforce(mr, key, access);
+	spin_unlock_bh(&mr->state_lock);
+	return ret;
+}
+
+/* With the lock. */
+static int end_force(struct rxe_mr *mr, u32 key, bool remote)
+{
+	if (mr->key != key || mr->state == RXE_MR_FREE ||
+	    (remote && !(mr->access & MR_ACCESS_REMOTE)))
+		return -EINVAL;
+	WRITE_ONCE(mr->state, RXE_MR_CLOSING);
+	if (!unused(mr))
+		return -EAGAIN;
+	WRITE_ONCE(mr->state, RXE_MR_FREE);
 	return 0;
 }
 
@@ -385,19 +429,18 @@ int rxe_mr_invalidate(struct rxe_pd *pd, u32 key, bool remote)
 
 	rcu_read_lock();
 	mr = xa_load(&mr_table, MR_INDEX(key));
-	if (!mr || !mr->next || READ_ONCE(mr->key) != key || mr->pd != pd ||
-	    (remote && !(READ_ONCE(mr->access) & MR_ACCESS_REMOTE)))
-		goto unlock;
-	/* It is closing already when LOCAL_INV comes to it again. */
-	if (cmpxchg(&mr->state, RXE_MR_IN_FORCE, RXE_MR_CLOSING) == RXE_MR_FREE)
-		goto unlock;
-	if (!remote && !unused(mr)) {
-		ret = -EAGAIN;
-		goto unlock;
+	while (mr && mr->next && mr->pd == pd) {
+		spin_lock_bh(&mr->state_lock);
+		ret = end_force(mr, key, remote);
+		spin_unlock_bh(&mr->state_lock);
+		/*
+		 * A packet cannot be put off.  Who has a reference is about to
+		 * finish, on another processor, and waits for nobody.
+		 */
+		if (ret != -EAGAIN || !remote)
+			break;
+		cpu_relax();
 	}
-	WRITE_ONCE(mr->state, RXE_MR_FREE);
-	ret = 0;
-unlock:
 	rcu_read_unlock();
 	return ret;
 }

@@ -45,7 +45,7 @@ struct rxe_extent {
  * @dma: a kernel's DMA region: addresses are kernel virtual, all of memory
  * @num_mw: windows that are bound to it; with any it is not deregistered
  * @extent: @num_extents runs, sorted by start, for binary search
- * @state: enum rxe_mr_state
+ * @state: enum rxe_mr_state; of fast registration it changes with @state_lock
  * @next: of fast registration, else NULL: what will be @extent, with room for
  *	@max_next
  * @next_len: bytes in it
@@ -63,6 +63,7 @@ struct rxe_mr {
 	struct rxe_extent *extent;
 	u32 num_extents;
 	int state;
+	spinlock_t state_lock;
 	struct rxe_extent *next;
 	u32 num_next;
 	u32 max_next;
@@ -89,14 +90,15 @@ int rxe_map_mr_sg(struct ib_mr *mr, struct scatterlist *sg, int num,
 		  unsigned int *offset);
 
 /*
- * REG_MR: what was mapped last is in force under @key.  0; -EAGAIN: what was in
- * force before is still being used; -EINVAL.  Runner's.
+ * REG_MR: what was mapped last, or was in force before, is in force under @key.
+ * 0; -EAGAIN: what was in force is still being used; -EINVAL.  Runner's.
  */
 int rxe_mr_enforce(struct rxe_pd *pd, struct rxe_mr *mr, u32 key, int access);
 /*
  * LOCAL_INV, or invalidation by the peer (@remote): @key is not good any more.
- * 0; -EINVAL: it was not, or not of fast registration; -EAGAIN, not to a peer:
- * bytes are still on their way through it.  Runner's.
+ * 0 and nothing uses it; -EINVAL: it was not good, or not of fast registration;
+ * -EAGAIN, to LOCAL_INV: bytes are still on their way through it.  Runner's, who
+ * holds no region: for a peer it waits.
  */
 int rxe_mr_invalidate(struct rxe_pd *pd, u32 key, bool remote);
 

@@ -76,6 +76,8 @@ int rxe_dealloc_mw(struct ib_mw *ibmw)
 	xa_erase(&mw_table, mw->index);
 	spin_lock_bh(&mw->lock);
 	unbind(mw);
+	/* Who has found it already may not bind it any more. */
+	mw->pd = NULL;
 	spin_unlock_bh(&mw->lock);
 	atomic_dec(&mw->rxe->num_mw);
 	kfree_rcu(mw, rcu);

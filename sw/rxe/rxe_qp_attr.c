@@ -163,6 +163,8 @@ static void reset(struct rxe_qp *qp)
 	rxe_resp_reset(qp);
 	clear_bit(RXE_TODO_TIMEOUT, &qp->todo);
 	clear_bit(RXE_TODO_RNR, &qp->todo);
+	/* What has not been told is of a life that is over. */
+	clear_bit(IB_EVENT_QP_LAST_WQE_REACHED, &qp->events);
 	qp->dest_qpn = 0;
 	memset(&qp->attr, 0, sizeof(qp->attr));
 	qp->attr.cap = cap;

@@ -84,9 +84,15 @@ static bool out_of_credit(const struct rxe_qp *qp, const struct rxe_swqe *wqe)
 	       rxe_psn_diff(wqe->ssn, qp->req.lsn) > 0;
 }
 
-/* IB_SEND_FENCE: no READ or atomic before @wqe is unfinished. */
+/*
+ * IB_SEND_FENCE: no READ or atomic before @wqe is unfinished.  A region ends when
+ * nothing before can need it, were it to be sent again; peers alone use windows.
+ */
 static bool fenced(const struct rxe_qp *qp, const struct rxe_swqe *wqe)
 {
+	if (wqe->opcode == IB_WR_LOCAL_INV && !rxe_key_is_mw(wqe->rkey) &&
+	    !wqe->numbered)
+		return qp->sq.tail != qp->sq.next;
 	return (wqe->flags & IB_SEND_FENCE) &&
 	       qp->req.rd_head != qp->req.rd_tail;
 }

@@ -270,6 +270,9 @@ static void do_send(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 
 	rxe_resp_end(qp);
 	resp->in_msg = IN_NOTHING;
+	/* This runner has put its regions back: rxe_mr_invalidate() waits. */
+	if (flags & RXE_OP_INV)
+		rxe_comp_end(qp);
 	if ((flags & RXE_OP_INV) && rxe_key_invalidate(qp, pkt->ieth, true)) {
 		/* Executed or not, it is refused (IBTA vol. 1, 9.4.1.1.3). */
 		resp->psn = pkt->psn;

@@ -249,24 +249,33 @@ static void fast_in_force_stays(struct kunit *test)
 	end(&f);
 }
 
-/* A peer's end does not wait, but what comes into force does. */
-static void fast_remote_end_does_not_wait(struct kunit *test)
+/* Without a new list it is the old one; never closed by who is too late. */
+static void fast_same_list_again(struct kunit *test)
 {
-	static const struct piece piece = { 0, 64 };
-	struct rxe_mr *user;
+	static const struct piece piece = { 16, 64 };
+	struct rxe_mr *mr;
 	struct fast f;
+	u32 key, len = 64;
+	int i;
 
 	start(test, &f);
-	map(&f, 0, &piece, 1, NULL);
-	rxe_mr_enforce(f.pd, f.mr, f.mr->key, REMOTE);
-	user = rxe_mr_get_whole(f.pd, f.mr->key, REMOTE);
-	KUNIT_ASSERT_NOT_NULL(test, user);
-	KUNIT_EXPECT_EQ(test, rxe_mr_invalidate(f.pd, f.mr->key, true), 0);
-	map(&f, 1, &piece, 1, NULL);
-	KUNIT_EXPECT_EQ(test, rxe_mr_enforce(f.pd, f.mr, f.mr->key, REMOTE),
-			-EAGAIN);
-	rxe_mr_put(user);
-	KUNIT_EXPECT_EQ(test, rxe_mr_enforce(f.pd, f.mr, f.mr->key, REMOTE), 0);
+	map(&f, 2, &piece, 1, NULL);
+	key = f.mr->key;
+	for (i = 0; i < 5; i++) {
+		KUNIT_EXPECT_EQ(test, 0,
+				rxe_mr_enforce(f.pd, f.mr, key, REMOTE));
+		mr = rxe_mr_get(f.pd, key, REMOTE, f.mr->ibmr.iova, 64);
+		KUNIT_ASSERT_PTR_EQ(test, mr, f.mr);
+		KUNIT_EXPECT_PTR_EQ(test,
+				    rxe_mr_piece(mr, f.mr->ibmr.iova, &len),
+				    page_address(f.pages[2]) + 16);
+		rxe_mr_put(mr);
+		/* The key before this one. */
+		KUNIT_EXPECT_EQ(test, -EINVAL,
+				rxe_mr_invalidate(f.pd, key ^ 1, i & 1));
+		KUNIT_EXPECT_EQ(test, 0, rxe_mr_invalidate(f.pd, key, i & 1));
+		key ^= 1;
+	}
 	end(&f);
 }
 
@@ -277,7 +286,7 @@ static struct kunit_case fast_cases[] = {
 	KUNIT_CASE(fast_is_checked),
 	KUNIT_CASE(fast_rounds),
 	KUNIT_CASE(fast_in_force_stays),
-	KUNIT_CASE(fast_remote_end_does_not_wait),
+	KUNIT_CASE(fast_same_list_again),
 	{}
 };
 
