@@ -520,8 +520,12 @@ bool rxe_req_may_move(const struct rxe_qp *qp)
 	case IB_QPT_RC:
 		return qp->req.una == qp->req.max_psn;
 	case IB_QPT_UC:
-		/* No answer tells that they have arrived, but time. */
-		return time_after(jiffies, qp->req.tx_jiffies + 2);
+		/*
+		 * No answer tells that they have arrived, but time: more than
+		 * a busy host keeps a virtual processor with packets in its
+		 * queue from running.
+		 */
+		return time_after(jiffies, qp->req.tx_jiffies + HZ);
 	default:
 		/* Datagrams have no order. */
 		return true;

@@ -495,14 +495,16 @@ atomic_programs()
 # srq_programs NAME: those with shared receive queues
 srq_programs()
 {
-	local service
 	PINGPONG=ibv_srq_pingpong timed "$1: ibv_srq_pingpong" run_pingpong
 	PINGPONG=ibv_srq_pingpong timed "$1: ibv_srq_pingpong -e -q 4" run_pingpong -e -q 4
-	# Datagrams for which there is no receive are lost: no more than the SRQ has.
-	for service in RC UD; do
-		timed "$1: ib_send_bw --use-srq -q 4 -c $service" \
-			run_perftest ib_send_bw --use-srq -q 4 -c $service -s 1024 -n 100
-	done
+	timed "$1: ib_send_bw --use-srq -q 4 -c RC" \
+		run_perftest ib_send_bw --use-srq -q 4 -c RC -s 1024 -n 100
+	# For seconds, not for a count: perftest 4.5 gives the SRQ receives for one QP's
+	# messages, and waits for ever for a datagram that found none.
+	timed "$1: ib_send_bw --use-srq -q 4 -c UD" \
+		run_perftest ib_send_bw --use-srq -q 4 -c UD -s 1024 -D 3 -f 1
+	file_has "$TMP/server" '^ *1024 +[1-9]'
+	verdict $? "$1: and datagrams came in" || show_both
 }
 # datagram_programs NAME, connection_programs NAME: those of UD and of UC
 datagram_programs()
