@@ -482,6 +482,46 @@ static const struct ib_gid_attr *find_in_table(struct gid_table *table,
 }
 
 /**
+ * ib_find_gid - where an address stands
+ * @device: the device, registered
+ * @gid: the address
+ * @port_num: result: on which port
+ * @index: result: where in its table; or NULL
+ *
+ * Context: any.
+ * Return: 0, or -ENOENT.
+ */
+int ib_find_gid(struct ib_device *device, union ib_gid *gid, u32 *port_num,
+		u16 *index)
+{
+	struct gid_table *table;
+	struct gid_entry *entry;
+	u32 port;
+	int i;
+
+	rdma_for_each_port(device, port) {
+		table = port_table(device, port);
+		for (i = 0; table && i < READ_ONCE(table->top); i++) {
+			bool found;
+
+			rcu_read_lock();
+			entry = rcu_dereference(table->slots[i].live);
+			found = entry && !memcmp(&entry->attr.gid, gid,
+						 sizeof(*gid));
+			rcu_read_unlock();
+			if (!found)
+				continue;
+			*port_num = port;
+			if (index)
+				*index = i;
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
+EXPORT_SYMBOL(ib_find_gid);
+
+/**
  * rdma_find_gid_by_port - the entry of an address on a port
  * @ib_dev: a device that the caller keeps from unregistering
  * @gid: the address

@@ -15,6 +15,10 @@
 #include <rdma/ib_verbs.h>
 #include <device.h>
 
+/* IBTA vol. 1, 10.9.1.1: a P_Key's number, and its holder's membership. */
+#define PKEY_NUMBER 0x7fff
+#define PKEY_FULL_MEMBER 0x8000
+
 union ib_gid zgid;
 EXPORT_SYMBOL(zgid);
 
@@ -288,6 +292,61 @@ int ib_get_cached_pkey(struct ib_device *device_handle, u32 port_num,
 	return 0;
 }
 EXPORT_SYMBOL(ib_get_cached_pkey);
+
+/**
+ * ib_find_cached_pkey - where a P_Key stands, as of the last P_Key event
+ * @device: the device, registered
+ * @port_num: the port
+ * @pkey: the P_Key; whether of a full or a limited member does not count
+ * @index: result: the first that fits, of a full member where there is one
+ *
+ * Context: any.
+ * Return: 0; -EINVAL for a port that is not there; -ENOENT.
+ */
+int ib_find_cached_pkey(struct ib_device *device, u32 port_num, u16 pkey,
+			u16 *index)
+{
+	struct ib_port_core *p = ib_device_port(device, port_num);
+	int limited = -1;
+	u16 here;
+	int i;
+
+	if (!p)
+		return -EINVAL;
+	for (i = 0; i < p->immutable.pkey_tbl_len; i++) {
+		here = READ_ONCE(p->pkeys[i]);
+		if ((here ^ pkey) & PKEY_NUMBER)
+			continue;
+		if (here & PKEY_FULL_MEMBER) {
+			*index = i;
+			return 0;
+		}
+		if (limited < 0)
+			limited = i;
+	}
+	if (limited < 0)
+		return -ENOENT;
+	*index = limited;
+	return 0;
+}
+EXPORT_SYMBOL(ib_find_cached_pkey);
+
+/**
+ * ib_find_pkey - where a P_Key stands
+ * @device: the device, registered
+ * @port_num: the port
+ * @pkey: the P_Key; whether of a full or a limited member does not count
+ * @index: result: the first that fits, of a full member where there is one
+ *
+ * Context: process.
+ * Return: 0; -EINVAL for a port that is not there; -ENOENT.
+ */
+int ib_find_pkey(struct ib_device *device, u32 port_num, u16 pkey, u16 *index)
+{
+	/* The table is read anew at each event of a change. */
+	return ib_find_cached_pkey(device, port_num, pkey, index);
+}
+EXPORT_SYMBOL(ib_find_pkey);
 
 /**
  * ib_get_cached_port_state - a port's state as of the last port event

@@ -10,16 +10,36 @@
 #include <rdma/rw.h>
 
 /**
+ * rdma_rw_max_send_wr - the room of transfers in a send queue
+ * @dev: on which device
+ * @port_num: on which port
+ * @max_rdma_ctxs: so many are there at a time, of one work request each; longer
+ *	ones take the room of several
+ * @create_flags: of the queue pair
+ *
+ * Context: any.
+ * Return: work requests, no more than a queue has.
+ */
+unsigned int rdma_rw_max_send_wr(struct ib_device *dev, u32 port_num,
+				 unsigned int max_rdma_ctxs, u32 create_flags)
+{
+	return min_t(u32, max_rdma_ctxs, dev->attrs.max_qp_wr);
+}
+EXPORT_SYMBOL(rdma_rw_max_send_wr);
+
+/**
  * rdma_rw_init_qp - make room for transfers in a queue pair that will be made
  * @dev: on which device
- * @attr: cap.max_rdma_ctxs transfers will be there at a time, of one work
- *	request each; longer ones take the room of several
+ * @attr: its cap.max_send_wr grows by what cap.max_rdma_ctxs transfers take
  */
 void rdma_rw_init_qp(struct ib_device *dev, struct ib_qp_init_attr *attr)
 {
-	attr->cap.max_send_wr =
-		min_t(u32, attr->cap.max_send_wr + attr->cap.max_rdma_ctxs,
-		      dev->attrs.max_qp_wr);
+	u64 room = rdma_rw_max_send_wr(dev, attr->port_num,
+				       attr->cap.max_rdma_ctxs,
+				       attr->create_flags);
+
+	attr->cap.max_send_wr = min_t(u64, attr->cap.max_send_wr + room,
+				      dev->attrs.max_qp_wr);
 }
 
 /**

@@ -273,3 +273,21 @@ int ib_map_mr_sg(struct ib_mr *mr, struct scatterlist *sg, int sg_nents,
 	return mr->device->ops.map_mr_sg(mr, sg, sg_nents, sg_offset);
 }
 EXPORT_SYMBOL(ib_map_mr_sg);
+
+/**
+ * ib_advise_mr - what a region on demand will be used for
+ * @pd: the PD of the regions
+ * @advice: what
+ * @flags: when
+ * @sg_list: where
+ * @num_sge: its entries
+ *
+ * Context: process.
+ * Return: -EOPNOTSUPP: all regions are pinned.
+ */
+int ib_advise_mr(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice,
+		 u32 flags, struct ib_sge *sg_list, u32 num_sge)
+{
+	return -EOPNOTSUPP;
+}
+EXPORT_SYMBOL(ib_advise_mr);

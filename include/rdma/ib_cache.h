@@ -34,6 +34,8 @@ ssize_t rdma_query_gid_table(struct ib_device *device,
 			     size_t max_entries);
 int ib_get_cached_pkey(struct ib_device *device_handle, u32 port_num,
 		       int index, u16 *pkey);
+int ib_find_cached_pkey(struct ib_device *device, u32 port_num, u16 pkey,
+			u16 *index);
 int ib_get_cached_port_state(struct ib_device *device, u32 port_num,
 			     enum ib_port_state *port_active);
 

@@ -31,6 +31,7 @@
 #include <linux/xarray.h>
 #include <net/net_namespace.h>
 #include <rdma/ib_defs.h>
+#include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
 #include <rdma/restrack.h>
 
@@ -185,6 +186,10 @@ struct ib_mr {
 	u64 length;
 	unsigned int page_size;
 	enum ib_mr_type type;
+	/* Its consumer's: a registration is in force. */
+	bool need_inval;
+	/* No device has signatures: <rdma/signature.h>. */
+	struct ib_sig_attrs *sig_attrs;
 	struct ib_uobject *uobject;
 	/* In a pool of <rdma/mr_pool.h>. */
 	struct list_head qp_entry;
@@ -560,6 +565,9 @@ int ib_query_port(struct ib_device *device, u32 port_num,
 		  struct ib_port_attr *port_attr);
 int ib_query_pkey(struct ib_device *device, u32 port_num, u16 index,
 		  u16 *pkey);
+int ib_find_pkey(struct ib_device *device, u32 port_num, u16 pkey, u16 *index);
+int ib_find_gid(struct ib_device *device, union ib_gid *gid, u32 *port_num,
+		u16 *index);
 int ib_modify_device(struct ib_device *device, int device_modify_mask,
 		     struct ib_device_modify *device_modify);
 int ib_modify_port(struct ib_device *device, u32 port_num,
@@ -627,6 +635,8 @@ struct ib_mr *ib_alloc_mr(struct ib_pd *pd, enum ib_mr_type mr_type,
 			  u32 max_num_sg);
 int ib_map_mr_sg(struct ib_mr *mr, struct scatterlist *sg, int sg_nents,
 		 unsigned int *sg_offset, unsigned int page_size);
+int ib_advise_mr(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice,
+		 u32 flags, struct ib_sge *sg_list, u32 num_sge);
 int ib_dereg_mr_user(struct ib_mr *mr, struct ib_udata *udata);
 int ib_dereg_mr(struct ib_mr *mr);
 

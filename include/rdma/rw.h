@@ -13,6 +13,7 @@
 #include <linux/dma-mapping.h>
 #include <linux/scatterlist.h>
 #include <rdma/ib_verbs.h>
+#include <rdma/signature.h>
 
 /**
  * struct rdma_rw_ctx - one transfer
@@ -45,6 +46,18 @@ int rdma_rw_ctx_post(struct rdma_rw_ctx *ctx, struct ib_qp *qp, u32 port_num,
 		     struct ib_cqe *cqe, struct ib_send_wr *chain_wr);
 unsigned int rdma_rw_mr_factor(struct ib_device *device, u32 port_num,
 			       unsigned int maxpages);
+unsigned int rdma_rw_max_send_wr(struct ib_device *dev, u32 port_num,
+				 unsigned int max_rdma_ctxs, u32 create_flags);
+int rdma_rw_ctx_signature_init(struct rdma_rw_ctx *ctx, struct ib_qp *qp,
+			       u32 port_num, struct scatterlist *sg, u32 sg_cnt,
+			       struct scatterlist *prot_sg, u32 prot_sg_cnt,
+			       struct ib_sig_attrs *sig_attrs, u64 remote_addr,
+			       u32 rkey, enum dma_data_direction dir);
+void rdma_rw_ctx_destroy_signature(struct rdma_rw_ctx *ctx, struct ib_qp *qp,
+				   u32 port_num, struct scatterlist *sg,
+				   u32 sg_cnt, struct scatterlist *prot_sg,
+				   u32 prot_sg_cnt,
+				   enum dma_data_direction dir);
 void rdma_rw_init_qp(struct ib_device *dev, struct ib_qp_init_attr *attr);
 
 #endif

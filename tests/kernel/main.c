@@ -8,6 +8,7 @@
  * insmod fails when one of them is not ok.
  */
 #include <linux/delay.h>
+#include <rdma/ib_cache.h>
 #include <softroce.h>
 #include "rig.h"
 
@@ -94,6 +95,30 @@ static void test_client(void)
 	ktest_report(events == 1, "and none when that was gone");
 }
 
+/* Where keys and addresses stand in a port's tables. */
+static void test_tables(void)
+{
+	union ib_gid gid, none = { .raw = { 0xfd, 1, 2, 3 } };
+	u32 port = 0;
+	u16 at = 0xdead;
+
+	ktest_report(!ib_find_pkey(ktest_dev[0], 1, 0xffff, &at) && !at,
+		     "the default P_Key stands first");
+	at = 0xdead;
+	ktest_report(!ib_find_cached_pkey(ktest_dev[0], 1, 0x7fff, &at) && !at,
+		     "for a limited member as well");
+	ktest_report(ib_find_pkey(ktest_dev[0], 1, 0x1234, &at) == -ENOENT &&
+			     ib_find_pkey(ktest_dev[0], 2, 0xffff, &at) ==
+				     -EINVAL,
+		     "no other P_Key, and no other port");
+	ktest_report(!rdma_query_gid(ktest_dev[1], 1, 1, &gid) &&
+			     !ib_find_gid(ktest_dev[1], &gid, &port, &at) &&
+			     port == 1 && at == 1,
+		     "the address of index 1 is found");
+	ktest_report(ib_find_gid(ktest_dev[1], &none, &port, NULL) == -ENOENT,
+		     "and none that nobody has");
+}
+
 static int __init ktest_init(void)
 {
 	int err = ib_register_client(&client);
@@ -106,6 +131,7 @@ static int __init ktest_init(void)
 		return -ENODEV;
 	}
 	test_client();
+	test_tables();
 	test_transfers();
 	test_contexts();
 	test_drain();

@@ -27,6 +27,31 @@ done <"$TMP/lines"
 verdict $status "the module says that all went well" || show "$TMP/insmod"
 [ "$status" = 0 ] || finish
 
+# What Linux 6.12's own upper layers take from an RDMA core is there in ours, but for the
+# managers of paths and connections. They are asked only what they would link with.
+exported() { nm "$1" | sed -n 's/.* __ksymtab_//p' | sort; }
+unpacked() { case $1 in *.xz) xz -dc "$1" ;; *) cat "$1" ;; esac; }
+tree=/lib/modules/$(uname -r)/kernel
+upper=(nvme-rdma nvmet-rdma ib_iser ib_isert ib_srp rds_rdma rpcrdma 9pnet_rdma smc)
+if [[ $(uname -r) == 6.12.* ]] &&
+	core=$(find "$tree" -name 'ib_core.ko*' 2>/dev/null | grep .); then
+	unpacked "$core" >"$TMP/core.ko"
+	exported "$TMP/core.ko" >"$TMP/theirs"
+	exported "$(module_file ib_core)" >"$TMP/ours"
+	comm -23 "$TMP/theirs" "$TMP/ours" | grep -v '^ib_sa_' >"$TMP/lacks"
+	for layer in "${upper[@]}"; do
+		file=$(find "$tree" -name "$layer.ko*" | head -n 1)
+		[ -n "$file" ] || { skip "not built by Debian" "$layer"; continue; }
+		unpacked "$file" >"$TMP/layer.ko"
+		nm -u "$TMP/layer.ko" | awk '{ print $2 }' | sort >"$TMP/needs"
+		[ -n "$(comm -12 "$TMP/needs" "$TMP/theirs")" ]
+		verdict $? "$layer is an upper layer of RDMA"
+		comm -12 "$TMP/needs" "$TMP/lacks" >"$TMP/missing"
+		[ ! -s "$TMP/missing" ]
+		verdict $? "all that $layer takes from the core is there" || show "$TMP/missing"
+	done
+fi
+
 # Clients go with the device, and before the module.
 check "a link goes while the module is one of its clients" rdma link del rxa
 check "the module goes" rmmod softroce_ktest
