@@ -89,6 +89,49 @@ static int try_write(struct place *p, int page, bool *there)
 	return result;
 }
 
+/* How often a page was pinned since boot; -1 where the kernel does not count. */
+static long pins(void)
+{
+	FILE *file = fopen("/proc/vmstat", "r");
+	char line[128];
+	long n = -1;
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "nr_foll_pin_acquired %ld", &n) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return n;
+}
+
+/* Memory that stays is not pinned anew, but for a right it was not pinned for. */
+static void rereg_pins(const struct setting *set)
+{
+	struct place p;
+	long before, same, moved;
+	int err;
+
+	if (set->foreign)
+		return;
+	before = pins();
+	place_open(set, &p);
+	if (before < 0 || pins() == before) {
+		report_skip("this kernel does not count pins", "pins of a re-registration");
+		place_close(&p);
+		return;
+	}
+	before = pins();
+	err = rereg(&p, IBV_REREG_MR_CHANGE_ACCESS, NULL, 0, NULL, IBV_ACCESS_LOCAL_WRITE);
+	same = pins() - before;
+	report(!err && !same, "other rights to the same memory pin %ld pages: %s", same,
+	       strerror(err));
+	before = pins();
+	err = rereg(&p, IBV_REREG_MR_CHANGE_TRANSLATION, p.pages + PAGE, PAGE, NULL, 0);
+	moved = pins() - before;
+	report(!err && moved == 1, "one page of other memory pins %ld: %s", moved, strerror(err));
+	place_close(&p);
+}
+
 static void rereg_changes(const struct setting *set)
 {
 	struct ibv_pd *pd;
@@ -170,6 +213,7 @@ static void rereg_refusals(const struct setting *set)
 
 const struct test_case rereg_cases[] = {
 	{ "REREG", "a region that is registered again", rereg_changes },
+	{ "REREG_PINS", "pinning at re-registration", rereg_pins },
 	{ "REREG_BAD", "re-registrations that are refused", rereg_refusals },
 	{ 0 },
 };
