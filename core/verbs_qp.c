@@ -9,6 +9,7 @@
  */
 #include <linux/export.h>
 #include <rdma/ib_cache.h>
+#include <rdma/ib_mad.h>
 #include <rdma/rw.h>
 #include "qp_state.h"
 #include "verbs.h"
@@ -247,7 +248,9 @@ EXPORT_SYMBOL(ib_create_qp_user);
  * Consumers call ib_create_qp().
  *
  * Context: process, may sleep.
- * Return: the QP in RESET, for ib_destroy_qp(), or an ERR_PTR.
+ * Return: the QP in RESET, for ib_destroy_qp(), or an ERR_PTR: as
+ * ib_create_qp_user(), and -EBUSY for a second queue pair 1 (IB_QPT_GSI) of
+ * port qp_init_attr->port_num.
  */
 struct ib_qp *ib_create_qp_kernel(struct ib_pd *pd,
 				  struct ib_qp_init_attr *qp_init_attr,
@@ -416,6 +419,18 @@ static int check_port(struct ib_qp *qp, const struct ib_qp_attr *attr,
 	return 0;
 }
 
+/* That of queue pair 1 is well known: peers have no other way to learn it. */
+static int check_qkey(struct ib_qp *qp, const struct ib_qp_attr *attr,
+		      u32 mask)
+{
+	if (!(mask & IB_QP_QKEY) || qp->qp_type != IB_QPT_GSI ||
+	    attr->qkey == IB_QP1_QKEY)
+		return 0;
+	verbs_refuse(qp->device, "QP %u: Q_Key %#x, not %#x", qp->qp_num,
+		     attr->qkey, IB_QP1_QKEY);
+	return -EINVAL;
+}
+
 static int check_path_mtu(struct ib_qp *qp, enum ib_mtu mtu, u32 port_num)
 {
 	struct ib_port_attr port;
@@ -477,6 +492,9 @@ static int check_modify(struct ib_qp *qp, const struct ib_qp_attr *attr,
 	if (ret)
 		return ret;
 	ret = check_port(qp, attr, mask);
+	if (ret)
+		return ret;
+	ret = check_qkey(qp, attr, mask);
 	if (ret)
 		return ret;
 	if (mask & IB_QP_ACCESS_FLAGS &&

@@ -5,7 +5,10 @@
  */
 #include <kunit/test.h>
 #include <linux/etherdevice.h>
+#include <linux/ip.h>
+#include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
+#include <rdma/ib_mad.h>
 #include <rdma/rw.h>
 #include "device.h"
 #include "gid_table.h"
@@ -82,7 +85,7 @@ static int drv_destroy_cq(struct ib_cq *cq, struct ib_udata *udata)
 static int drv_create_qp(struct ib_qp *qp, struct ib_qp_init_attr *attr,
 			 struct ib_udata *udata)
 {
-	qp->qp_num = 17;
+	qp->qp_num = attr->qp_type == IB_QPT_GSI ? 1 : 17;
 	return make(qp->device);
 }
 
@@ -452,6 +455,41 @@ static void verbs_qp_limits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fix->qp->max_read_sge, 1);
 }
 
+/* Queue pair 1: for the kernel, on a port, with the Q_Key that all know. */
+static void verbs_qp_gsi(struct kunit *test)
+{
+	const int to_init = IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_QKEY;
+	struct verbs_fixture *fix = test->priv;
+	struct ib_qp_init_attr init = qp_init(fix);
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_INIT, .port_num = PORT };
+	struct ib_udata program = {};
+	struct ib_qp *qp;
+
+	init.qp_type = IB_QPT_GSI;
+	KUNIT_EXPECT_EQ(test, PTR_ERR(ib_create_qp(fix->pd, &init)), -EINVAL);
+	init.port_num = PORT + 1;
+	KUNIT_EXPECT_EQ(test, PTR_ERR(ib_create_qp(fix->pd, &init)), -EINVAL);
+	init.port_num = PORT;
+	qp = ib_create_qp_user(&fix->dev, fix->pd, &init, &program, NULL, NULL);
+	KUNIT_EXPECT_EQ(test, PTR_ERR(qp), -EINVAL);
+	qp = ib_create_qp(fix->pd, &init);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(qp));
+
+	attr.qkey = 0x11111111;
+	KUNIT_EXPECT_EQ(test, ib_modify_qp(qp, &attr, to_init), -EINVAL);
+	attr.qkey = IB_QP1_QKEY;
+	attr.pkey_index = 1;
+	KUNIT_EXPECT_EQ(test, ib_modify_qp(qp, &attr, to_init), -EINVAL);
+	attr.pkey_index = 0;
+	KUNIT_EXPECT_EQ(test, ib_modify_qp(qp, &attr, to_init | IB_QP_PORT),
+			-EINVAL);
+	KUNIT_EXPECT_EQ(test, ib_modify_qp(qp, &attr, to_init), 0);
+	KUNIT_EXPECT_EQ(test, fix->told.qkey, IB_QP1_QKEY);
+	KUNIT_EXPECT_EQ(test, ib_query_qp(qp, &attr, 0, &init), 0);
+	KUNIT_EXPECT_EQ(test, init.port_num, PORT);
+	KUNIT_EXPECT_EQ(test, ib_destroy_qp(qp), 0);
+}
+
 static void verbs_qp_states(struct kunit *test)
 {
 	static const enum ib_qp_state way[] = {
@@ -570,6 +608,118 @@ static void verbs_qp_holds_gid(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fix->qp->av_sgid_attr->index, 0);
 }
 
+/* ::ffff:10.0.0.1 and 2001:db8::1 here, 10.0.0.2 and 2001:db8::2 there. */
+static void set_both_gids(struct verbs_fixture *fix)
+{
+	struct gid_wanted wanted[GIDS] = {
+		{ .ndev = fix->ndev }, { .ndev = fix->ndev },
+	};
+
+	ipv6_addr_set_v4mapped(cpu_to_be32(0x0a000001),
+			       (struct in6_addr *)&wanted[0].gid);
+	ipv6_addr_set((struct in6_addr *)&wanted[1].gid,
+		      cpu_to_be32(0x20010db8), 0, 0, cpu_to_be32(1));
+	gid_table_update(fix->ports[PORT].gids, wanted, GIDS);
+}
+
+/* A datagram from there to here, as its receiver sees it. */
+static struct ib_wc came(union rdma_network_hdr *hdr, bool ipv4)
+{
+	struct ib_wc wc = {
+		.wc_flags = IB_WC_GRH | IB_WC_WITH_NETWORK_HDR_TYPE,
+		.network_hdr_type = ipv4 ? RDMA_NETWORK_IPV4 :
+					   RDMA_NETWORK_IPV6,
+		.sl = 3,
+	};
+
+	memset(hdr, 0xee, sizeof(*hdr));
+	if (ipv4) {
+		hdr->roce4grh.tos = 0xb9;
+		hdr->roce4grh.saddr = cpu_to_be32(0x0a000002);
+		hdr->roce4grh.daddr = cpu_to_be32(0x0a000001);
+	} else {
+		hdr->ibgrh.version_tclass_flow = cpu_to_be32(0x6b912345);
+		ipv6_addr_set((struct in6_addr *)&hdr->ibgrh.sgid,
+			      cpu_to_be32(0x20010db8), 0, 0, cpu_to_be32(2));
+		ipv6_addr_set((struct in6_addr *)&hdr->ibgrh.dgid,
+			      cpu_to_be32(0x20010db8), 0, 0, cpu_to_be32(1));
+	}
+	return wc;
+}
+
+static void verbs_ah_from_wc(struct kunit *test)
+{
+	struct verbs_fixture *fix = test->priv;
+	union rdma_network_hdr hdr;
+	struct rdma_ah_attr attr;
+	struct ib_ah *ah;
+	int ipv4;
+
+	set_both_gids(fix);
+	for (ipv4 = 0; ipv4 < 2; ipv4++) {
+		struct ib_wc wc = came(&hdr, ipv4);
+		struct in6_addr from;
+
+		if (ipv4)
+			ipv6_addr_set_v4mapped(cpu_to_be32(0x0a000002), &from);
+		else
+			from = *(struct in6_addr *)&hdr.ibgrh.sgid;
+		KUNIT_ASSERT_EQ(test, 0,
+				ib_init_ah_attr_from_wc(&fix->dev, PORT, &wc,
+							&hdr.ibgrh, &attr));
+		KUNIT_EXPECT_EQ(test, attr.type, RDMA_AH_ATTR_TYPE_ROCE);
+		KUNIT_EXPECT_EQ(test, attr.port_num, PORT);
+		KUNIT_EXPECT_EQ(test, attr.ah_flags, IB_AH_GRH);
+		KUNIT_EXPECT_EQ(test, attr.sl, 3);
+		KUNIT_EXPECT_MEMEQ(test, &attr.grh.dgid, &from, sizeof(from));
+		KUNIT_EXPECT_EQ(test, attr.grh.sgid_index, ipv4 ? 0 : 1);
+		KUNIT_EXPECT_EQ(test, attr.grh.sgid_attr->index, ipv4 ? 0 : 1);
+		KUNIT_EXPECT_EQ(test, attr.grh.traffic_class, 0xb8);
+		KUNIT_EXPECT_EQ(test, attr.grh.flow_label, ipv4 ? 0 : 0x12345);
+		KUNIT_EXPECT_EQ(test, attr.grh.hop_limit, 64);
+		rdma_destroy_ah_attr(&attr);
+
+		ah = ib_create_ah_from_wc(fix->pd, &wc, &hdr.ibgrh, PORT);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(ah));
+		KUNIT_EXPECT_EQ(test, ah->sgid_attr->index, ipv4 ? 0 : 1);
+		KUNIT_EXPECT_EQ(test, rdma_destroy_ah(ah, 0), 0);
+	}
+}
+
+/* Errors hold nothing: the fixture's end would wait for ever. */
+static void verbs_ah_from_odd_wc(struct kunit *test)
+{
+	struct verbs_fixture *fix = test->priv;
+	union rdma_network_hdr hdr;
+	struct rdma_ah_attr attr;
+	struct ib_wc wc = came(&hdr, true);
+	struct ib_ah *ah;
+
+#define EXPECT_NO_AH(port, error)                                              \
+	KUNIT_EXPECT_EQ(test, ib_init_ah_attr_from_wc(&fix->dev, port, &wc,    \
+						      &hdr.ibgrh, &attr),      \
+			error)
+
+	/* It went to an address that is not here. */
+	EXPECT_NO_AH(PORT, -ENOENT);
+	ah = ib_create_ah_from_wc(fix->pd, &wc, &hdr.ibgrh, PORT);
+	KUNIT_EXPECT_EQ(test, PTR_ERR(ah), -ENOENT);
+	set_both_gids(fix);
+	EXPECT_NO_AH(PORT + 1, -EOPNOTSUPP);
+	wc.network_hdr_type = RDMA_NETWORK_IB;
+	EXPECT_NO_AH(PORT, -EPROTOTYPE);
+	wc.network_hdr_type = RDMA_NETWORK_IPV4;
+	wc.wc_flags = IB_WC_GRH;
+	EXPECT_NO_AH(PORT, -EPROTOTYPE);
+	wc.wc_flags = IB_WC_WITH_NETWORK_HDR_TYPE;
+	EXPECT_NO_AH(PORT, -EPROTOTYPE);
+	wc.wc_flags |= IB_WC_GRH;
+	fix->answer = -ENOMEM;
+	ah = ib_create_ah_from_wc(fix->pd, &wc, &hdr.ibgrh, PORT);
+	KUNIT_EXPECT_EQ(test, PTR_ERR(ah), -ENOMEM);
+	fix->answer = 0;
+}
+
 static void verbs_ah(struct kunit *test)
 {
 	struct verbs_fixture *fix = test->priv;
@@ -639,11 +789,14 @@ static struct kunit_case verbs_cases[] = {
 	KUNIT_CASE(verbs_driver_will_not_destroy),
 	KUNIT_CASE(verbs_cq_limits),
 	KUNIT_CASE(verbs_qp_limits),
+	KUNIT_CASE(verbs_qp_gsi),
 	KUNIT_CASE(verbs_qp_states),
 	KUNIT_CASE(verbs_qp_left_by_itself),
 	KUNIT_CASE(verbs_qp_attributes),
 	KUNIT_CASE(verbs_qp_holds_gid),
 	KUNIT_CASE(verbs_ah),
+	KUNIT_CASE(verbs_ah_from_wc),
+	KUNIT_CASE(verbs_ah_from_odd_wc),
 	KUNIT_CASE(verbs_mr),
 	{}
 };
