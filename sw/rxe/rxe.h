@@ -50,11 +50,14 @@ enum rxe_limits {
 	RXE_GID_TABLE_LEN = 1024,
 	RXE_PKEY_TABLE_LEN = 1,
 	RXE_DEFAULT_PKEY = 0xffff,
+	RXE_GSI_QPN = 1,
 };
 
 /* 2 GiB: IBTA vol. 1, 9.7.1 (message sizes). */
 #define RXE_MAX_MSG_SZ 0x80000000u
 #define RXE_MAX_MR_SIZE BIT_ULL(46)
+
+struct rxe_qp_entry;
 
 /**
  * struct rxe_dev - one soft-RoCE link
@@ -65,6 +68,7 @@ enum rxe_limits {
  *	that can move away while the link ends
  * @gone: the link is being unregistered (READ_ONCE)
  * @port_active: as last told to the consumers; under RTNL
+ * @gsi: its queue pair 1, if it has one (rxe_qp.c)
  * @net_entry: on the list of its namespace (rxe_net.c)
  * @mtu: largest payload of a packet in bytes, 256 to 4096, follows the netdev
  * @trains: bursts may leave as one segmentation-offload skb
@@ -77,6 +81,7 @@ struct rxe_dev {
 	struct net *net;
 	bool gone;
 	bool port_active;
+	struct rxe_qp_entry __rcu *gsi;
 	struct list_head net_entry;
 	u32 mtu;
 	bool trains;
@@ -132,6 +137,9 @@ extern const struct ib_device_ops rxe_dev_ops;
 void rxe_dev_init_attrs(struct rxe_dev *rxe);
 
 /* rxe_link.c */
+/* A link @name on @ndev, which the caller holds. */
+int rxe_link_add(const char *name, struct net_device *ndev,
+		 struct netlink_ext_ack *extack);
 /* Stop transmission and queue the unregistration; RCU or a reference. */
 void rxe_link_end(struct rxe_dev *rxe);
 int rxe_link_init(void);

@@ -157,8 +157,8 @@ static int rxe_join_netdev(struct rxe_dev *rxe, struct net_device *ndev,
 	return err;
 }
 
-static int rxe_newlink(const char *name, struct net_device *ndev,
-		       struct netlink_ext_ack *extack)
+int rxe_link_add(const char *name, struct net_device *ndev,
+		 struct netlink_ext_ack *extack)
 {
 	struct rxe_dev *rxe;
 	int err;
@@ -201,7 +201,7 @@ dealloc:
 
 static struct rdma_link_ops rxe_link_ops = {
 	.type = "rxe",
-	.newlink_extack = rxe_newlink,
+	.newlink_extack = rxe_link_add,
 };
 
 void rxe_link_end(struct rxe_dev *rxe)

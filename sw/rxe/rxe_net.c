@@ -106,6 +106,15 @@ struct rxe_dev *rxe_net_find(struct net *net, const struct net_device *ndev)
 	return NULL;
 }
 
+struct rxe_dev *rxe_net_next(struct net *net, struct rxe_dev *rxe)
+{
+	struct rxe_pernet *pernet = net_generic(net, rxe_pernet_id);
+	struct list_head *at = rxe ? &rxe->net_entry : &pernet->links;
+
+	return list_next_or_null_rcu(&pernet->links, at, struct rxe_dev,
+				     net_entry);
+}
+
 int rxe_net_get(struct rxe_dev *rxe, struct netlink_ext_ack *extack)
 {
 	struct rxe_pernet *pernet = net_generic(rxe->net, rxe_pernet_id);

@@ -128,5 +128,7 @@ int rxe_net_get(struct rxe_dev *rxe, struct netlink_ext_ack *extack);
 void rxe_net_put(struct rxe_dev *rxe);
 /* The link of @ndev in @net, or NULL; RCU. */
 struct rxe_dev *rxe_net_find(struct net *net, const struct net_device *ndev);
+/* The link behind @rxe in @net, the first one for NULL; or NULL.  RCU. */
+struct rxe_dev *rxe_net_next(struct net *net, struct rxe_dev *rxe);
 
 #endif

@@ -3,7 +3,8 @@
  * Queue pairs: their numbers, their making and their end.
  *
  * All links of the module share one space of numbers, given out in turn, so
- * that a late packet for a QP that is gone rarely meets another one.
+ * that a late packet for a QP that is gone rarely meets another one.  Queue
+ * pair 1 is each link's own.
  */
 #include <linux/random.h>
 #include "rxe_qp.h"
@@ -45,10 +46,33 @@ struct rxe_qp *rxe_qp_get(u32 qpn)
 	return qp;
 }
 
+struct rxe_qp *rxe_qp_get_gsi(struct rxe_dev *rxe)
+{
+	struct rxe_qp_entry *entry;
+	struct rxe_qp *qp = NULL;
+
+	rcu_read_lock();
+	entry = rcu_dereference(rxe->gsi);
+	if (entry)
+		qp = rxe_qp_tryget(entry);
+	rcu_read_unlock();
+	return qp;
+}
+
 void rxe_qp_put(struct rxe_qp *qp)
 {
 	if (refcount_dec_and_test(&qp->entry->ref))
 		complete(&qp->unused);
+}
+
+static int alloc_number(struct rxe_qp *qp)
+{
+	if (rxe_qp_is_gsi(qp)) {
+		qp->qpn = RXE_GSI_QPN;
+		return 0;
+	}
+	return xa_alloc_cyclic(&qp_table, &qp->qpn, NULL, QPN_LIMIT, &qpn_next,
+			       GFP_KERNEL_ACCOUNT) < 0 ? -ENOMEM : 0;
 }
 
 /* A number and its entry, which nobody finds yet. */
@@ -59,8 +83,7 @@ static int alloc_entry(struct rxe_qp *qp)
 	entry = kzalloc(sizeof(*entry), GFP_KERNEL_ACCOUNT);
 	if (!entry)
 		return -ENOMEM;
-	if (xa_alloc_cyclic(&qp_table, &qp->qpn, NULL, QPN_LIMIT, &qpn_next,
-			    GFP_KERNEL_ACCOUNT) < 0) {
+	if (alloc_number(qp)) {
 		kfree(entry);
 		return -ENOMEM;
 	}
@@ -73,9 +96,29 @@ static int alloc_entry(struct rxe_qp *qp)
 
 static void free_entry(struct rxe_qp *qp)
 {
-	xa_erase(&qp_table, qp->qpn);
+	if (!rxe_qp_is_gsi(qp))
+		xa_erase(&qp_table, qp->qpn);
 	/* A look-up may still hold the pointer. */
 	kfree_rcu(qp->entry, rcu);
+}
+
+static int publish(struct rxe_qp *qp)
+{
+	struct rxe_qp_entry __rcu *entry = RCU_INITIALIZER(qp->entry);
+
+	if (rxe_qp_is_gsi(qp))
+		return cmpxchg(&qp->rxe->gsi, NULL, entry) ? -EBUSY : 0;
+	/* The number is reserved: this needs no memory and cannot fail. */
+	xa_store(&qp_table, qp->qpn, qp->entry, GFP_KERNEL);
+	return 0;
+}
+
+static void unpublish(struct rxe_qp *qp)
+{
+	if (rxe_qp_is_gsi(qp))
+		RCU_INIT_POINTER(qp->rxe->gsi, NULL);
+	else
+		xa_erase(&qp_table, qp->qpn);
 }
 
 /* ---- events ---- */
@@ -134,10 +177,11 @@ static int check_init(struct ib_qp *ibqp, const struct ib_qp_init_attr *init,
 	case IB_QPT_RC:
 	case IB_QPT_UC:
 	case IB_QPT_UD:
+	case IB_QPT_GSI:	/* The core lets no program ask for it. */
 		break;
 	default:
 		ibdev_dbg_ratelimited(ibqp->device,
-				      "QP type %d is not supported, RC, UC and UD are\n",
+				      "QP type %d is not supported, RC, UC, UD and GSI are\n",
 				      init->qp_type);
 		return -EOPNOTSUPP;
 	}
@@ -227,8 +271,9 @@ int rxe_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 			goto stop_runner;
 	}
 	tell_cap(qp, &init->cap);
-	/* The number is reserved: this needs no memory and cannot fail. */
-	xa_store(&qp_table, qp->qpn, qp->entry, GFP_KERNEL);
+	ret = publish(qp);
+	if (ret)
+		goto stop_runner;
 	return 0;
 
 stop_runner:
@@ -245,7 +290,7 @@ int rxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {
 	struct rxe_qp *qp = to_rxe_qp(ibqp);
 
-	xa_erase(&qp_table, qp->qpn);
+	unpublish(qp);
 	rxe_run_stop(qp);
 	cancel_work_sync(&qp->event_work);
 	rxe_qp_put(qp);

@@ -3,11 +3,12 @@
  * Queue pairs.
  *
  * Lifetime: the core allocates and frees the memory.  create_qp publishes the
- * QP in the module's QPN table; whoever finds it there (RCU) takes a reference
- * for as long as a burst, a queued skb or a call to another processor (run_on())
- * needs it.  destroy_qp: unpublish -> stop the runner and its timers for good ->
- * wait for the references -> kill the tasklet that the last of them may have left
- * behind (it finds no work) -> drop what the QP holds (flow, rings, queued skbs).
+ * QP in the module's QPN table, or queue pair 1 in its link; whoever finds it
+ * there (RCU) takes a reference for as long as a burst, a queued skb or a call to
+ * another processor (run_on()) needs it.  destroy_qp: unpublish -> stop the runner
+ * and its timers for good -> wait for the references -> kill the tasklet that the
+ * last of them may have left behind (it finds no work) -> drop what the QP holds
+ * (flow, rings, queued skbs).
  *
  * The runner: everything that happens to a QP is done by whoever holds @run
  * (rxe_run.h), one at a time: received packets, new work, timers, changes of
@@ -273,10 +274,16 @@ static inline struct rxe_qp *to_rxe_qp(struct ib_qp *ibqp)
 	return container_of(ibqp, struct rxe_qp, ibqp);
 }
 
+/* Queue pair 1 of its link, for the kernel's management datagrams. */
+static inline bool rxe_qp_is_gsi(const struct rxe_qp *qp)
+{
+	return qp->ibqp.qp_type == IB_QPT_GSI;
+}
+
 /* Datagrams: each goes where its own address says. */
 static inline bool rxe_qp_is_ud(const struct rxe_qp *qp)
 {
-	return qp->ibqp.qp_type == IB_QPT_UD;
+	return qp->ibqp.qp_type == IB_QPT_UD || rxe_qp_is_gsi(qp);
 }
 
 /* Reliable: answers come, and what is lost is sent again. */
@@ -290,6 +297,8 @@ int rxe_qp_table_init(void);
 void rxe_qp_table_exit(void);
 /* A reference, or NULL; any context. */
 struct rxe_qp *rxe_qp_get(u32 qpn);
+/* The same of a link's queue pair 1. */
+struct rxe_qp *rxe_qp_get_gsi(struct rxe_dev *rxe);
 /* The same from what holds an entry; RCU. */
 struct rxe_qp *rxe_qp_tryget(struct rxe_qp_entry *entry);
 void rxe_qp_put(struct rxe_qp *qp);

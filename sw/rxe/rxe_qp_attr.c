@@ -272,6 +272,9 @@ int rxe_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	attr->path_mig_state = IB_MIG_MIGRATED;
 	attr->sq_psn = qp->req.psn;
 	attr->rq_psn = qp->resp.psn;
+	/* Queue pair 1 was made on its port. */
+	if (rxe_qp_is_gsi(qp))
+		attr->port_num = ibqp->port;
 	attr->sq_draining = qp->state == IB_QPS_SQD && !qp->req.drain_told;
 	rxe_run_disown(qp);
 

@@ -7,7 +7,6 @@
  * each run; nearly always the whole skb is one.
  */
 #include <linux/crc32.h>
-#include <linux/inetdevice.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/netfilter.h>
@@ -58,23 +57,6 @@ struct rxe_rx {
 
 /* No QP that number could be: nothing was looked up yet. */
 #define RXE_NO_QPN U32_MAX
-
-/* Before a QP is known, the netdev's link counts; over lo, the address's. */
-static void count_on_netdev(const struct rxe_rx *rx, enum rxe_counter counter)
-{
-	const struct net_device *dev = rx->skb->dev;
-	struct rxe_dev *rxe;
-
-	if (!dev)
-		return;
-	rxe = rxe_net_find(rx->net, dev);
-	if (!rxe && rx->ip && dev->flags & IFF_LOOPBACK) {
-		dev = __ip_dev_find(rx->net, rx->ip->daddr, false);
-		rxe = dev ? rxe_net_find(rx->net, dev) : NULL;
-	}
-	if (rxe)
-		rxe_count(rxe, counter);
-}
 
 int rxe_pkt_parse(struct rxe_pkt *pkt, struct sk_buff *skb, u32 off, u32 len)
 {
@@ -194,7 +176,7 @@ static bool peer_fits(const struct rxe_rx *rx, const struct rxe_flow *flow)
 	       scope_fits(rx, flow);
 }
 
-/* A datagram comes from anybody, to an address of the link. */
+/* Is @rx for an address of the link @rxe, which is registered? */
 static bool is_ours(const struct rxe_rx *rx, struct rxe_dev *rxe)
 {
 	const union ib_gid *gid = (const union ib_gid *)&rx->daddr;
@@ -213,11 +195,75 @@ static bool is_ours(const struct rxe_rx *rx, struct rxe_dev *rxe)
 	return true;
 }
 
+static void count_on_address(const struct rxe_rx *rx, enum rxe_counter counter)
+{
+	struct rxe_dev *rxe = NULL;
+	bool ours = false;
+
+	while (!ours && (rxe = rxe_net_next(rx->net, rxe))) {
+		if (!ib_device_try_get(&rxe->ib))
+			continue;
+		ours = is_ours(rx, rxe);
+		if (ours)
+			rxe_count(rxe, counter);
+		ib_device_put(&rxe->ib);
+	}
+}
+
+/* Before a QP is known, the netdev's link counts; over lo, the address's. */
+static void count_on_netdev(const struct rxe_rx *rx, enum rxe_counter counter)
+{
+	const struct net_device *dev = rx->skb->dev;
+	struct rxe_dev *rxe = dev ? rxe_net_find(rx->net, dev) : NULL;
+
+	if (rxe)
+		rxe_count(rxe, counter);
+	else if (dev && dev->flags & IFF_LOOPBACK)
+		count_on_address(rx, counter);
+}
+
+/* Queue pair 1 of @rxe, when @rx is for an address of that link. */
+static struct rxe_qp *gsi_of(const struct rxe_rx *rx, struct rxe_dev *rxe)
+{
+	struct rxe_qp *qp = rxe_qp_get_gsi(rxe);
+
+	if (!qp)
+		return NULL;
+	/* The queue pair keeps the link: its addresses can be looked at. */
+	if (!READ_ONCE(rxe->gone) && is_ours(rx, rxe))
+		return qp;
+	rxe_qp_put(qp);
+	return NULL;
+}
+
+/*
+ * Each link of a namespace may have a queue pair 1, so the address decides.  Of
+ * several links that have the address, that of the netdev goes first.
+ */
+static struct rxe_qp *find_gsi(const struct rxe_rx *rx)
+{
+	struct rxe_qp *qp = NULL;
+	struct rxe_dev *rxe;
+
+	rxe = rx->skb->dev ? rxe_net_find(rx->net, rx->skb->dev) : NULL;
+	if (rxe)
+		qp = gsi_of(rx, rxe);
+	rxe = NULL;
+	while (!qp && (rxe = rxe_net_next(rx->net, rxe)))
+		qp = gsi_of(rx, rxe);
+	if (!qp)
+		count_on_netdev(rx, RXE_CNT_DROP_QP);
+	return qp;
+}
+
 /* Who takes the packets of @rx for @qpn: a reference, or NULL and counted. */
 static struct rxe_qp *find_qp(const struct rxe_rx *rx, u32 qpn)
 {
-	struct rxe_qp *qp = rxe_qp_get(qpn);
+	struct rxe_qp *qp;
 
+	if (qpn == RXE_GSI_QPN)
+		return find_gsi(rx);
+	qp = rxe_qp_get(qpn);
 	if (!qp) {
 		count_on_netdev(rx, RXE_CNT_DROP_QP);
 		return NULL;
@@ -227,6 +273,7 @@ static struct rxe_qp *find_qp(const struct rxe_rx *rx, u32 qpn)
 		count_on_netdev(rx, RXE_CNT_DROP_QP);
 		goto put_qp;
 	}
+	/* A datagram comes from anybody. */
 	if (rxe_qp_is_ud(qp) ? !is_ours(rx, qp->rxe) :
 			       !peer_fits(rx, &qp->flow)) {
 		rxe_count(qp->rxe, RXE_CNT_DROP_PEER);

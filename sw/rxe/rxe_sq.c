@@ -304,6 +304,10 @@ static int fill_kernel_wqe(struct rxe_qp *qp, const struct ib_send_wr *wr)
 	case IB_WR_SEND_WITH_IMM:
 		if (!rxe_qp_is_ud(qp))
 			break;
+		/* Of its P_Keys queue pair 1 takes another with each request. */
+		if (rxe_qp_is_gsi(qp) &&
+		    ud_wr(wr)->pkey_index >= RXE_PKEY_TABLE_LEN)
+			return -EINVAL;
 		if (ud_wr(wr)->ah)
 			in.ah_num = to_rxe_ah(ud_wr(wr)->ah)->entry->num;
 		/* What is flushed goes nowhere: ib_drain_sq(). */

@@ -2,13 +2,15 @@
 /*
  * The way of received packets to their QPs: trains and runs, and what is
  * dropped before a QP sees it.  The QPs here are held by the test, so that
- * what they are given stays in their queues.
+ * what they are given stays in their queues.  Those of number 1 are on real
+ * links, since their addresses tell them apart.
  */
 #include <linux/crc32.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/udp.h>
 #include <net/ip.h>
+#include <rdma/ib_mad.h>
 #include "rxe_fixture.h"
 #include "rxe_hdr.h"
 #include "rxe_net.h"
@@ -484,6 +486,172 @@ static void rcv_refuses_odd_skbs(struct kunit *test)
 	tear_down(&b);
 }
 
+/* ---- queue pair 1 ---- */
+
+/* A link with a queue pair 1. */
+struct station {
+	struct kunit *test;
+	struct rxe_dev *rxe;
+	struct in6_addr addr;
+	struct ib_pd *pd;
+	struct ib_cq *cq;
+	struct ib_qp *qp;
+};
+
+/* Whatever there is, once. */
+static void close_station(void *arg)
+{
+	struct station *s = arg;
+
+	if (!IS_ERR_OR_NULL(s->qp)) {
+		struct rxe_qp *qp = to_rxe_qp(s->qp);
+
+		skb_queue_purge(&qp->rxq);
+		qp->state = IB_QPS_RESET;
+		rxe_run_disown(qp);
+		KUNIT_EXPECT_EQ(s->test, ib_destroy_qp(s->qp), 0);
+	}
+	s->qp = NULL;
+	if (!IS_ERR_OR_NULL(s->cq))
+		ib_destroy_cq(s->cq);
+	s->cq = NULL;
+	if (!IS_ERR_OR_NULL(s->pd))
+		ib_dealloc_pd(s->pd);
+	s->pd = NULL;
+}
+
+static struct station *open_station(struct kunit *test, const char *name)
+{
+	struct station *s = kunit_kzalloc(test, sizeof(*s), GFP_KERNEL);
+	struct ib_cq_init_attr cq = { .cqe = 4 };
+	struct ib_qp_init_attr qp = {
+		.qp_type = IB_QPT_GSI,
+		.port_num = 1,
+		.cap = { .max_send_wr = 1, .max_recv_wr = 1,
+			 .max_send_sge = 1, .max_recv_sge = 1 },
+	};
+
+	KUNIT_ASSERT_NOT_NULL(test, s);
+	s->test = test;
+	s->rxe = real_link(test, name, &s->addr);
+	KUNIT_ASSERT_EQ(test, 0,
+			kunit_add_action_or_reset(test, close_station, s));
+	s->pd = ib_alloc_pd(&s->rxe->ib, 0);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(s->pd));
+	s->cq = ib_create_cq(&s->rxe->ib, NULL, NULL, NULL, &cq);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(s->cq));
+	qp.send_cq = s->cq;
+	qp.recv_cq = s->cq;
+	s->qp = ib_create_qp(s->pd, &qp);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(s->qp));
+	KUNIT_EXPECT_EQ(test, s->qp->qp_num, 1);
+	rxe_run_own(to_rxe_qp(s->qp));
+	to_rxe_qp(s->qp)->state = IB_QPS_RTS;
+	return s;
+}
+
+/* A management datagram to @addr comes in on @ndev; who got it? */
+static struct station *who_gets(struct kunit *test, struct net_device *ndev,
+				const struct in6_addr *addr,
+				struct station *const s[2])
+{
+	struct station *got = NULL;
+	struct bench b = { .test = test };
+	struct sk_buff *skb;
+	struct train t;
+	int i;
+
+	make_flow(&b.peer, NULL, false);
+	ipv6_addr_set(&b.peer.saddr, cpu_to_be32(0xfe800000), 0, 0,
+		      cpu_to_be32(1));
+	b.peer.daddr = *addr;
+	begin(&b, &t, ID_STEP);
+	add(&b, &t, (struct rxe_pkt){
+		.opcode = IB_OPCODE_UD_SEND_ONLY,
+		.len = 64,
+		.pkey = RXE_DEFAULT_PKEY,
+		.qpn = 1,
+		.qkey = IB_QP1_QKEY,
+		.sqpn = 1,
+	});
+	skb = finish(&b, &t, 0);
+	skb->dev = ndev;
+	receive(skb);
+	for (i = 0; i < 2; i++) {
+		struct rxe_qp *qp = s[i]->qp ? to_rxe_qp(s[i]->qp) : NULL;
+
+		if (!qp || skb_queue_empty(&qp->rxq))
+			continue;
+		KUNIT_EXPECT_NULL(test, got);
+		KUNIT_EXPECT_EQ(test, skb_queue_len(&qp->rxq), 1);
+		skb_queue_purge(&qp->rxq);
+		got = s[i];
+	}
+	return got;
+}
+
+static u64 no_qp_at(const struct station *s)
+{
+	const struct bench b = { .rxe = s->rxe };
+
+	return counted(&b, RXE_CNT_DROP_QP);
+}
+
+static void rcv_finds_queue_pair_1_by_address(struct kunit *test)
+{
+	struct station *const s[] = { open_station(test, "gsi0"),
+				      open_station(test, "gsi1") };
+	struct net_device *lo = init_net.loopback_dev;
+	struct in6_addr other = s[0]->addr;
+	int i;
+
+	other.s6_addr[15] ^= 0x55;
+	for (i = 0; i < 2; i++) {
+		struct net_device *ndev = s[i]->rxe->ndev;
+
+		KUNIT_EXPECT_PTR_EQ(test, s[i],
+				    who_gets(test, ndev, &s[i]->addr, s));
+		/* One link of this machine sends to the other. */
+		KUNIT_EXPECT_PTR_EQ(test, s[i],
+				    who_gets(test, lo, &s[i]->addr, s));
+		KUNIT_EXPECT_EQ(test, no_qp_at(s[i]), 0);
+		/* The other's address, link-local, is not known on this one. */
+		KUNIT_EXPECT_NULL(test,
+				  who_gets(test, ndev, &s[!i]->addr, s));
+		KUNIT_EXPECT_EQ(test, no_qp_at(s[i]), 1);
+		KUNIT_EXPECT_NULL(test, who_gets(test, ndev, &other, s));
+		KUNIT_EXPECT_EQ(test, no_qp_at(s[i]), 2);
+		KUNIT_EXPECT_NULL(test, who_gets(test, lo, &other, s));
+	}
+	KUNIT_EXPECT_EQ(test, no_qp_at(s[0]), 2);
+	KUNIT_EXPECT_EQ(test, no_qp_at(s[1]), 2);
+}
+
+static void rcv_without_queue_pair_1(struct kunit *test)
+{
+	struct station *const s[] = { open_station(test, "gsi0"),
+				      open_station(test, "gsi1") };
+	struct net_device *ndev = s[0]->rxe->ndev;
+
+	WRITE_ONCE(s[0]->rxe->gone, true);
+	KUNIT_EXPECT_NULL(test, who_gets(test, ndev, &s[0]->addr, s));
+	KUNIT_EXPECT_EQ(test, no_qp_at(s[0]), 1);
+	WRITE_ONCE(s[0]->rxe->gone, false);
+	KUNIT_EXPECT_PTR_EQ(test, s[0],
+			    who_gets(test, ndev, &s[0]->addr, s));
+	close_station(s[0]);
+	KUNIT_EXPECT_NULL(test, who_gets(test, ndev, &s[0]->addr, s));
+	KUNIT_EXPECT_EQ(test, no_qp_at(s[0]), 2);
+	/* Over lo the address says whose drop it is. */
+	KUNIT_EXPECT_NULL(test, who_gets(test, init_net.loopback_dev,
+					 &s[0]->addr, s));
+	KUNIT_EXPECT_EQ(test, no_qp_at(s[0]), 3);
+	KUNIT_EXPECT_EQ(test, no_qp_at(s[1]), 0);
+	ndev = s[1]->rxe->ndev;
+	KUNIT_EXPECT_PTR_EQ(test, s[1],
+			    who_gets(test, ndev, &s[1]->addr, s));
+}
+
 static struct kunit_case rcv_tests[] = {
 	KUNIT_CASE(rcv_one_packet),
 	KUNIT_CASE(rcv_train),
@@ -494,6 +662,8 @@ static struct kunit_case rcv_tests[] = {
 	KUNIT_CASE(rcv_checks_service_and_state),
 	KUNIT_CASE(rcv_keeps_links_apart),
 	KUNIT_CASE(rcv_refuses_odd_skbs),
+	KUNIT_CASE(rcv_finds_queue_pair_1_by_address),
+	KUNIT_CASE(rcv_without_queue_pair_1),
 	{}
 };
 

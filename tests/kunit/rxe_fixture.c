@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* Fixtures of the suites in rdma_rxe.ko. */
+#include <linux/delay.h>
+#include <linux/etherdevice.h>
 #include <linux/mm.h>
 #include <linux/percpu.h>
+#include <linux/rtnetlink.h>
 #include <linux/scatterlist.h>
+#include <net/addrconf.h>
 #include "rxe_fixture.h"
+#include "rxe_net.h"
 
 static void put_counters(void *counters)
 {
@@ -21,6 +26,92 @@ struct rxe_dev *fake_dev(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, 0,
 			kunit_add_action_or_reset(test, put_counters,
 						  (void *)rxe->counters));
+	return rxe;
+}
+
+/* ---- links ---- */
+
+#define WAIT_FOR_GID_MS 10000
+
+static netdev_tx_t swallow(struct sk_buff *skb, struct net_device *ndev)
+{
+	dev_kfree_skb(skb);
+	return NETDEV_TX_OK;
+}
+
+static const struct net_device_ops ndev_ops = {
+	.ndo_start_xmit = swallow,
+};
+
+static void end_netdev(void *ndev)
+{
+	unregister_netdev(ndev);
+	free_netdev(ndev);
+}
+
+static void end_link(void *arg)
+{
+	struct rxe_dev *rxe = arg;
+
+	if (ib_device_try_get(&rxe->ib))
+		ib_unregister_device_and_put(&rxe->ib);
+}
+
+static struct net_device *real_netdev(struct kunit *test, const char *name)
+{
+	struct net_device *ndev = alloc_etherdev(0);
+	int err;
+
+	KUNIT_ASSERT_NOT_NULL(test, ndev);
+	strscpy(ndev->name, name, sizeof(ndev->name));
+	ndev->netdev_ops = &ndev_ops;
+	/* Nobody is asked whether an address is free: it is good at once. */
+	ndev->flags |= IFF_NOARP;
+	eth_hw_addr_random(ndev);
+	err = register_netdev(ndev);
+	if (err)
+		free_netdev(ndev);
+	KUNIT_ASSERT_EQ(test, err, 0);
+	KUNIT_ASSERT_EQ(test, 0,
+			kunit_add_action_or_reset(test, end_netdev, ndev));
+	rtnl_lock();
+	err = dev_open(ndev, NULL);
+	rtnl_unlock();
+	KUNIT_ASSERT_EQ(test, err, 0);
+	return ndev;
+}
+
+static bool has_gid(struct rxe_dev *rxe, const struct in6_addr *addr)
+{
+	const struct ib_gid_attr *attr;
+
+	attr = rdma_find_gid(&rxe->ib, (const union ib_gid *)addr,
+			     IB_GID_TYPE_ROCE_UDP_ENCAP, NULL);
+	if (IS_ERR(attr))
+		return false;
+	rdma_put_gid_attr(attr);
+	return true;
+}
+
+struct rxe_dev *real_link(struct kunit *test, const char *name,
+			  struct in6_addr *addr)
+{
+	struct net_device *ndev = real_netdev(test, name);
+	struct netlink_ext_ack extack = {};
+	struct rxe_dev *rxe;
+	int ms;
+
+	KUNIT_ASSERT_EQ(test, rxe_link_add(name, ndev, &extack), 0);
+	rcu_read_lock();
+	rxe = rxe_net_find(&init_net, ndev);
+	rcu_read_unlock();
+	KUNIT_ASSERT_NOT_NULL(test, rxe);
+	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, end_link, rxe));
+	ipv6_addr_set(addr, cpu_to_be32(0xfe800000), 0, 0, 0);
+	addrconf_addr_eui48(addr->s6_addr + 8, (const char *)ndev->dev_addr);
+	for (ms = 0; !has_gid(rxe, addr) && ms < WAIT_FOR_GID_MS; ms += 10)
+		msleep(10);
+	KUNIT_ASSERT_TRUE(test, has_gid(rxe, addr));
 	return rxe;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
  * What suites of rdma_rxe.ko need around the code under test: a device that
- * was never registered, PDs, regions of pages that the test chose.
+ * was never registered, PDs, regions of pages that the test chose, links.
  *
  * Lifetime: everything ends with the test case.
  */
@@ -14,6 +14,13 @@
 
 struct rxe_dev *fake_dev(struct kunit *test);
 struct rxe_pd *fake_pd(struct kunit *test, struct rxe_dev *rxe);
+
+/*
+ * A link @name on a netdev of that name, which swallows what is sent; it is up
+ * and has @addr, a link-local address.
+ */
+struct rxe_dev *real_link(struct kunit *test, const char *name,
+			  struct in6_addr *addr);
 
 /* @count zeroed pages, no two of them neighbours in the array's order. */
 struct page **fake_pages(struct kunit *test, unsigned int count);

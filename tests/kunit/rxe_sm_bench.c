@@ -4,6 +4,7 @@
 #include <linux/netdevice.h>
 #include <linux/udp.h>
 #include <net/net_namespace.h>
+#include <rdma/ib_mad.h>
 #include "rxe_sm_bench.h"
 
 struct sm_conf sm_defaults(void)
@@ -170,6 +171,7 @@ static void make_qp(struct sm *sm)
 	qp->ibqp.device = &sm->rxe->ib;
 	qp->ibqp.pd = &sm->pd->ibpd;
 	qp->ibqp.qp_type = sm->conf.type;
+	qp->ibqp.port = 1;
 	qp->ibqp.event_handler = on_qp_event;
 	qp->ibqp.qp_context = sm;
 	KUNIT_ASSERT_EQ(sm->test, rxe_create_qp(&qp->ibqp, &init, NULL), 0);
@@ -258,11 +260,13 @@ int sm_to_state(struct sm *sm, enum ib_qp_state state)
 void sm_connect(struct sm *sm)
 {
 	const struct sm_conf *conf = &sm->conf;
+	const bool gsi = conf->type == IB_QPT_GSI;
+	const bool ud = gsi || conf->type == IB_QPT_UD;
 	struct ib_qp_attr attr = {
 		.qp_state = IB_QPS_INIT,
 		.port_num = 1,
 		.qp_access_flags = conf->qp_access,
-		.qkey = SM_QKEY,
+		.qkey = gsi ? IB_QP1_QKEY : SM_QKEY,
 		.path_mtu = conf->mtu,
 		.dest_qp_num = SM_DEST_QPN,
 		.rq_psn = conf->rq_psn,
@@ -278,7 +282,7 @@ void sm_connect(struct sm *sm)
 		     IB_QP_RQ_PSN;
 	int to_rts = IB_QP_STATE | IB_QP_SQ_PSN;
 
-	if (conf->type == IB_QPT_UD)
+	if (ud)
 		to_rtr = IB_QP_STATE;
 	if (conf->type == IB_QPT_RC) {
 		to_rtr |= IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER;
@@ -286,10 +290,10 @@ void sm_connect(struct sm *sm)
 			  IB_QP_MAX_QP_RD_ATOMIC;
 	}
 	KUNIT_ASSERT_EQ(sm->test,
-			sm_modify(sm, attr, IB_QP_STATE | IB_QP_PORT |
-					    IB_QP_PKEY_INDEX |
-					    (conf->type == IB_QPT_UD ?
-					     IB_QP_QKEY : IB_QP_ACCESS_FLAGS)),
+			sm_modify(sm, attr, IB_QP_STATE | IB_QP_PKEY_INDEX |
+					    (gsi ? 0 : IB_QP_PORT) |
+					    (ud ? IB_QP_QKEY :
+						  IB_QP_ACCESS_FLAGS)),
 			0);
 	attr.qp_state = IB_QPS_RTR;
 	KUNIT_ASSERT_EQ(sm->test, sm_modify(sm, attr, to_rtr), 0);

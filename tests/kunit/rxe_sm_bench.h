@@ -28,7 +28,7 @@
 struct sm_conf {
 	u32 pages;		/* size of the region */
 	u64 va;			/* and where it begins */
-	enum ib_qp_type type;	/* RC; UC or UD, without RC's attributes */
+	enum ib_qp_type type;	/* RC; UC, UD, GSI, without RC's attributes */
 	enum ib_mtu mtu;
 	u32 sq_psn;
 	u32 rq_psn;
