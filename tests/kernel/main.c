@@ -44,6 +44,7 @@ static int ktest_add(struct ib_device *device);
 
 static void ktest_remove(struct ib_device *device, void *data)
 {
+	gsi_leave(device);
 	if (ktest_dev[0] == device)
 		ktest_dev[0] = NULL;
 	if (ktest_dev[1] == device)
@@ -140,6 +141,8 @@ static int __init ktest_init(void)
 	test_pools();
 	test_rw();
 	test_mr_pool();
+	test_gsi();
+	gsi_stay();
 	if (!failures)
 		return 0;
 	ib_unregister_client(&client);

@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 #include <linux/slab.h>
 #include <net/ipv6.h>
+#include <rdma/ib_mad.h>
 #include "rig.h"
+
+static enum ktest_address kind_of(const struct in6_addr *addr)
+{
+	if (ipv6_addr_v4mapped(addr))
+		return KTEST_IPV4;
+	return ipv6_addr_type(addr) & IPV6_ADDR_LINKLOCAL ? KTEST_LINK_LOCAL :
+							    KTEST_IPV6;
+}
 
 static int find_gid(struct end *end)
 {
@@ -12,7 +21,7 @@ static int find_gid(struct end *end)
 		attr = rdma_get_gid_attr(end->dev, 1, i);
 		if (IS_ERR(attr))
 			continue;
-		if (ipv6_addr_v4mapped((const struct in6_addr *)&attr->gid)) {
+		if (kind_of((const struct in6_addr *)&attr->gid) == end->kind) {
 			end->gid = attr;
 			return 0;
 		}
@@ -30,6 +39,7 @@ static int make_qp(struct end *end, const struct ends_conf *conf)
 		.send_cq = end->cq,
 		.recv_cq = end->cq,
 		.qp_type = conf->type,
+		.port_num = 1,
 		.sq_sig_type = IB_SIGNAL_REQ_WR,
 		.cap = { .max_send_wr = QUEUE_LEN, .max_recv_wr = QUEUE_LEN,
 			 .max_send_sge = 4, .max_recv_sge = 4 },
@@ -55,10 +65,11 @@ static int make_qp(struct end *end, const struct ends_conf *conf)
 	return 0;
 }
 
-static int end_open(struct end *end, struct ib_device *dev,
-		    const struct ends_conf *conf)
+int end_open(struct end *end, struct ib_device *dev,
+	     const struct ends_conf *conf)
 {
 	end->dev = dev;
+	end->kind = conf->kind;
 	end->buf = kzalloc(BUF_SIZE, GFP_KERNEL);
 	if (!end->buf)
 		return -ENOMEM;
@@ -127,16 +138,17 @@ static int connect_rc(struct end *end, const struct end *peer, u32 qpn)
 			    IB_QP_RNR_RETRY | IB_QP_MAX_QP_RD_ATOMIC);
 }
 
-static int ready_ud(struct end *end)
+int end_ready(struct end *end)
 {
+	bool gsi = end->qp->qp_type == IB_QPT_GSI;
 	struct ib_qp_attr init = {
 		.qp_state = IB_QPS_INIT,
 		.port_num = 1,
-		.qkey = QKEY,
+		.qkey = gsi ? IB_QP1_QKEY : QKEY,
 	}, rtr = { .qp_state = IB_QPS_RTR }, rts = { .qp_state = IB_QPS_RTS };
 
 	return ib_modify_qp(end->qp, &init, IB_QP_STATE | IB_QP_PKEY_INDEX |
-			    IB_QP_PORT | IB_QP_QKEY) ?:
+			    (gsi ? 0 : IB_QP_PORT) | IB_QP_QKEY) ?:
 	       ib_modify_qp(end->qp, &rtr, IB_QP_STATE) ?:
 	       ib_modify_qp(end->qp, &rts, IB_QP_STATE | IB_QP_SQ_PSN);
 }
@@ -151,7 +163,7 @@ int ends_open(struct end *end, const struct ends_conf *conf)
 	for (i = 0; !err && i < 2; i++) {
 		const struct end *peer = &end[!i];
 
-		err = conf->type == IB_QPT_UD ? ready_ud(&end[i]) :
+		err = conf->type != IB_QPT_RC ? end_ready(&end[i]) :
 		      connect_rc(&end[i], peer, conf->apart ?
 				 0xfffff1 : peer->qp->qp_num);
 	}
@@ -162,28 +174,31 @@ int ends_open(struct end *end, const struct ends_conf *conf)
 	return err;
 }
 
+void end_close(struct end *end)
+{
+	if (end->qp) {
+		ib_drain_qp(end->qp);
+		ib_destroy_qp(end->qp);
+	}
+	if (end->srq)
+		ib_destroy_srq(end->srq);
+	if (end->cq)
+		ib_free_cq(end->cq);
+	if (end->pd)
+		ib_dealloc_pd(end->pd);
+	if (end->gid)
+		rdma_put_gid_attr(end->gid);
+	if (end->dma)
+		ib_dma_unmap_single(end->dev, end->dma, BUF_SIZE,
+				    DMA_BIDIRECTIONAL);
+	kfree(end->buf);
+	memset(end, 0, sizeof(*end));
+}
+
 void ends_close(struct end *end)
 {
-	int i;
-
-	for (i = 0; i < 2; i++, end++) {
-		if (end->qp) {
-			ib_drain_qp(end->qp);
-			ib_destroy_qp(end->qp);
-		}
-		if (end->srq)
-			ib_destroy_srq(end->srq);
-		if (end->cq)
-			ib_free_cq(end->cq);
-		if (end->pd)
-			ib_dealloc_pd(end->pd);
-		if (end->gid)
-			rdma_put_gid_attr(end->gid);
-		if (end->dma)
-			ib_dma_unmap_single(end->dev, end->dma, BUF_SIZE,
-					    DMA_BIDIRECTIONAL);
-		kfree(end->buf);
-	}
+	end_close(&end[0]);
+	end_close(&end[1]);
 }
 
 static void op_done(struct ib_cq *cq, struct ib_wc *wc)

@@ -21,6 +21,13 @@
 	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |                      \
 	 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC)
 
+/* Which of a device's addresses. */
+enum ktest_address {
+	KTEST_IPV4,
+	KTEST_IPV6,
+	KTEST_LINK_LOCAL,
+};
+
 /* One side. @buf is mapped at @dma for both directions. */
 struct end {
 	struct ib_device *dev;
@@ -29,6 +36,7 @@ struct end {
 	struct ib_srq *srq;
 	struct ib_qp *qp;
 	const struct ib_gid_attr *gid;
+	enum ktest_address kind;
 	u8 *buf;
 	u64 dma;
 };
@@ -38,6 +46,7 @@ struct ends_conf {
 	enum ib_qp_type type;
 	bool srq;
 	bool apart;	/* connected to queue pairs that do not exist */
+	enum ktest_address kind;
 };
 
 /* A request that somebody waits for. */
@@ -52,6 +61,11 @@ extern struct ib_device *ktest_dev[2];
 
 int ends_open(struct end *end, const struct ends_conf *conf);
 void ends_close(struct end *end);
+/* One alone: closed whether it could be opened or not; ready for datagrams. */
+int end_open(struct end *end, struct ib_device *dev,
+	     const struct ends_conf *conf);
+void end_close(struct end *end);
+int end_ready(struct end *end);
 /* The way from @from to @to. */
 struct rdma_ah_attr ends_address(const struct end *from, const struct end *to);
 
@@ -78,5 +92,9 @@ void test_datagrams(void);
 void test_pools(void);
 void test_rw(void);
 void test_mr_pool(void);
+void test_gsi(void);
+/* A queue pair 1 on the first device, until that goes. */
+void gsi_stay(void);
+void gsi_leave(struct ib_device *dev);
 
 #endif

@@ -10,7 +10,8 @@
 ours_only "kernel consumers" || finish
 module=$(module_file softroce_ktest) ||
 	die "softroce_ktest.ko is missing: make KVER=$(uname -r) KBUILD_ARGS=SOFTROCE_KTEST=y"
-topology_up two 1500 && transfers_ready v4
+topology_up two 1500 && transfers_ready v4 && eventually 10 have_gid a v6 &&
+	eventually 10 have_gid b v6
 verdict $? "two links" || finish
 
 dmesg | wc -l >"$TMP/before"
@@ -54,6 +55,8 @@ fi
 
 # Clients go with the device, and before the module.
 check "a link goes while the module is one of its clients" rdma link del rxa
+check_text "and its queue pair 1 was one that lived" \
+	'softroce_ktest: ok - GSI: what it had is flushed' dmesg
 check "the module goes" rmmod softroce_ktest
 check_fails "it missed no device that went" grep -q 'softroce_ktest: not ok' <(dmesg)
 finish

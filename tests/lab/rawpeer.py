@@ -13,6 +13,7 @@ and judges what comes back. So it can do what no proper peer does.
 Prints ok and not ok lines. Exit status 1 when one is not ok.
 """
 import argparse
+import glob
 import ipaddress
 import os
 import socket
@@ -715,6 +716,28 @@ def case_empty_out(peer, end):
         peer.expect('READ_REQUEST', psn=p.psn)
         peer.answer_read(p, b'')
         end.completed(2)
+
+
+def counter(name):
+    """Of the only link there is."""
+    path, = glob.glob(f'/sys/class/infiniband/*/ports/1/hw_counters/{name}')
+    with open(path) as file:
+        return int(file.read())
+
+
+def case_gsi_absent(peer, end):
+    """datagrams for queue pair 1, which no kernel module has made: dropped and counted"""
+    peer.connect()
+    before = counter('drop_no_qp')
+    for n in range(5):
+        peer.wire.send(Packet(roce.UD << 5 | roce.CODE['SEND_ONLY'], qpn=1, psn=n, sqpn=1,
+                              qkey=0x80010000, payload=bytes(256)))
+    peer.wire.quiet()
+    dropped = counter('drop_no_qp') - before
+    demand(dropped == 5, f'{dropped} of 5 counted')
+    data = pattern(1, 32)
+    peer.write(0, data)
+    demand(end.get(0, 32) == data, 'memory')
 
 
 CASES = [value for name, value in list(globals().items()) if name.startswith('case_')]

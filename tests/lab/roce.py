@@ -86,6 +86,7 @@ class Packet:
         self.qpn = self.psn = 0
         self.va = self.rkey = self.dmalen = None
         self.syndrome = self.msn = self.imm = self.inv = None
+        self.qkey = self.sqpn = 0
         self.payload, self.pad, self.pad_bytes = b'', None, None
         # of the IP packet
         self.src = self.dst = None
@@ -212,6 +213,8 @@ def build_transport(p):
             data += struct.pack('>B3s', p.syndrome, p.msn.to_bytes(3, 'big'))
         elif header == 'imm':
             data += struct.pack('>I', p.imm)
+        elif header == 'deth':
+            data += struct.pack('>II', p.qkey, p.sqpn)
         else:
             data += bytes(HEADER_SIZE[header])
     return bytes(data) + p.payload + (bytes(pad) if p.pad_bytes is None else p.pad_bytes)
