@@ -70,6 +70,8 @@ static void core_init(struct ib_device_core *core, struct ib_device *dev)
 	init_rwsem(&core->event_rwsem);
 	INIT_LIST_HEAD(&core->event_handlers);
 	mutex_init(&core->cq_pool_lock);
+	mutex_init(&core->counter_lock);
+	INIT_LIST_HEAD(&core->counters);
 	for (i = 0; i < ARRAY_SIZE(core->cq_pool); i++)
 		INIT_LIST_HEAD(&core->cq_pool[i]);
 	xa_init(&core->views);

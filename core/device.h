@@ -57,6 +57,9 @@ struct sock;
  * @hw_stats: the port's counters or NULL, constant while registered; in the
  *	slot of port 0 of a device that is no switch, those of the device
  * @hw_attrs: the sysfs files of @hw_stats, and one for the lifespan
+ * @auto_mask: what queue pairs of one counter have in common, 0: none have one
+ *	unless bound by hand; under ib_device_core.counter_lock
+ * @num_counters: counters of queue pairs; under the same
  */
 struct ib_port_core {
 	struct ib_port_immutable immutable;
@@ -67,6 +70,8 @@ struct ib_port_core {
 	int state;
 	struct rdma_hw_stats *hw_stats;
 	struct attribute *hw_attrs;
+	u32 auto_mask;
+	u32 num_counters;
 };
 
 enum ib_device_core_flags {
@@ -102,6 +107,8 @@ enum ib_device_stage {
  * @event_handlers: struct ib_event_handler
  * @cq_pool_lock: the pools and how much of their CQs is given out
  * @cq_pool: CQs to share by poll context, of cq_pool.c
+ * @counter_lock: whom the counters of queue pairs count
+ * @counters: struct rdma_counter, of qp_counter.c
  * @res: the resource tables, of restrack.c
  * @view: the sysfs files below the device itself
  * @views: struct ib_sysfs_view by rdma_net.id, one for each other namespace
@@ -133,6 +140,9 @@ struct ib_device_core {
 
 	struct mutex cq_pool_lock; /* inside clients_lock */
 	struct list_head cq_pool[IB_POLL_LAST_POOL_TYPE + 1];
+
+	struct mutex counter_lock; /* inside ib_qp.state_lock */
+	struct list_head counters;
 
 	struct rdma_restrack_root *res;
 

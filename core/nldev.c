@@ -28,7 +28,9 @@ static const struct nla_policy nldev_policy[] = {
 	[RDMA_NLDEV_ATTR_CHARDEV_TYPE] = { .type = NLA_NUL_STRING },
 	[RDMA_NLDEV_ATTR_STAT_MODE] = { .type = NLA_U32 },
 	[RDMA_NLDEV_ATTR_STAT_RES] = { .type = NLA_U32 },
+	[RDMA_NLDEV_ATTR_STAT_AUTO_MODE_MASK] = { .type = NLA_U32 },
 	[RDMA_NLDEV_ATTR_STAT_COUNTER_ID] = { .type = NLA_U32 },
+	[RDMA_NLDEV_ATTR_STAT_HWCOUNTERS] = { .type = NLA_NESTED },
 	[RDMA_NLDEV_ATTR_DEV_DIM] = { .type = NLA_U8 },
 	[RDMA_NLDEV_ATTR_RES_SRQN] = { .type = NLA_U32 },
 	[RDMA_NLDEV_SYS_ATTR_PRIVILEGED_QKEY_MODE] = { .type = NLA_U8 },
@@ -472,8 +474,6 @@ static int nldev_sys_set(const struct rdma_nl_req *req)
 	return -EINVAL;
 }
 
-#define NO_COUNTER_SETS                                                        \
-	"counters are kept for ports, not for queue pairs; see 'rdma statistic show'"
 #define NO_RAW_DUMP "a soft device has no hardware context to dump"
 #define NO_SUB_DEVICES "soft devices have no sub-devices; use 'rdma link add'"
 
@@ -531,8 +531,17 @@ static const struct rdma_nl_op nldev_ops[RDMA_NLDEV_NUM_OPS] = {
 		.doit = nldev_stat_status,
 		.need = { RDMA_NLDEV_ATTR_DEV_INDEX },
 	},
-	[RDMA_NLDEV_CMD_STAT_SET] = { .why_not = NO_COUNTER_SETS },
-	[RDMA_NLDEV_CMD_STAT_DEL] = { .why_not = NO_COUNTER_SETS },
+	[RDMA_NLDEV_CMD_STAT_SET] = {
+		.doit = nldev_counter_set, .perm = RDMA_NL_NET_ADMIN,
+		.need = { RDMA_NLDEV_ATTR_DEV_INDEX,
+			  RDMA_NLDEV_ATTR_PORT_INDEX },
+	},
+	[RDMA_NLDEV_CMD_STAT_DEL] = {
+		.doit = nldev_counter_del, .perm = RDMA_NL_NET_ADMIN,
+		.need = { RDMA_NLDEV_ATTR_DEV_INDEX,
+			  RDMA_NLDEV_ATTR_PORT_INDEX,
+			  RDMA_NLDEV_ATTR_STAT_COUNTER_ID },
+	},
 	[RDMA_NLDEV_CMD_RES_QP_GET_RAW] = { .why_not = NO_RAW_DUMP },
 	[RDMA_NLDEV_CMD_RES_CQ_GET_RAW] = { .why_not = NO_RAW_DUMP },
 	[RDMA_NLDEV_CMD_RES_MR_GET_RAW] = { .why_not = NO_RAW_DUMP },

@@ -49,6 +49,7 @@ struct nlmsghdr *nldev_dump_msg(struct sk_buff *skb,
 
 int nldev_newlink(const struct rdma_nl_req *req);
 int nldev_dellink(const struct rdma_nl_req *req);
+bool nldev_may_change(const struct rdma_nl_req *req, struct ib_device *dev);
 
 /* ---- nldev_res.c ---- */
 
@@ -57,11 +58,21 @@ int nldev_res_dump(const struct rdma_nl_req *req, struct netlink_callback *cb);
 int nldev_res_object_get(const struct rdma_nl_req *req);
 int nldev_res_object_dump(const struct rdma_nl_req *req,
 			  struct netlink_callback *cb);
+int nldev_put_owner(struct sk_buff *msg, const struct rdma_restrack_entry *res);
 
 /* ---- nldev_stat.c ---- */
 
 int nldev_stat_get(const struct rdma_nl_req *req);
 int nldev_stat_dump(const struct rdma_nl_req *req, struct netlink_callback *cb);
 int nldev_stat_status(const struct rdma_nl_req *req);
+int nldev_put_counters(struct sk_buff *msg, const struct rdma_hw_stats *stats);
+
+/* ---- nldev_counter.c ---- */
+
+int nldev_counter_set(const struct rdma_nl_req *req);
+int nldev_counter_del(const struct rdma_nl_req *req);
+int nldev_counter_mode(const struct rdma_nl_req *req);
+int nldev_fill_counter(struct sk_buff *msg, const struct nldev_view *view,
+		       struct rdma_restrack_entry *res);
 
 #endif

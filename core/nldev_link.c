@@ -189,11 +189,18 @@ int nldev_newlink(const struct rdma_nl_req *req)
 	return ret;
 }
 
-/*
+/**
+ * nldev_may_change - may the asker change a device?
+ * @req: the request; its operation needs RDMA_NL_NET_ADMIN
+ * @dev: the device
+ *
  * Devices are visible in all namespaces.  The administrator of one namespace
- * may delete those whose netdev is in it.
+ * may change those whose netdev is in it.
+ *
+ * Context: process.
+ * Return: whether.
  */
-static bool may_delete(const struct rdma_nl_req *req, struct ib_device *dev)
+bool nldev_may_change(const struct rdma_nl_req *req, struct ib_device *dev)
 {
 	struct net_device *ndev;
 	bool inside = false;
@@ -221,7 +228,7 @@ int nldev_dellink(const struct rdma_nl_req *req)
 
 	if (IS_ERR(dev))
 		return PTR_ERR(dev);
-	if (!may_delete(req, dev)) {
+	if (!nldev_may_change(req, dev)) {
 		NL_SET_ERR_MSG(req->extack,
 			       "the link's netdev is in another network namespace; delete it there or on the host");
 		ib_device_put(dev);

@@ -103,8 +103,17 @@ static int put_u64(struct sk_buff *msg, int attr, u64 value)
 	return nla_put_u64_64bit(msg, attr, value, RDMA_NLDEV_ATTR_PAD);
 }
 
-/* A dead owner has no number; then none is told. */
-static int put_owner(struct sk_buff *msg, const struct rdma_restrack_entry *res)
+/**
+ * nldev_put_owner - say whose an object is
+ * @msg: a message
+ * @res: the object's entry, held
+ *
+ * A dead owner has no number; then none is told.
+ *
+ * Context: process.
+ * Return: 0, or -EMSGSIZE.
+ */
+int nldev_put_owner(struct sk_buff *msg, const struct rdma_restrack_entry *res)
 {
 	pid_t pid;
 
@@ -164,7 +173,7 @@ static int fill_qp(struct sk_buff *msg, const struct nldev_view *view,
 	    nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_SQ_PSN, attr.sq_psn) ||
 	    nla_put_u8(msg, RDMA_NLDEV_ATTR_RES_TYPE, qp->qp_type) ||
 	    nla_put_u8(msg, RDMA_NLDEV_ATTR_RES_STATE, attr.qp_state) ||
-	    put_owner(msg, res))
+	    nldev_put_owner(msg, res))
 		return -EMSGSIZE;
 	return qp->device->ops.fill_res_qp_entry ?
 		       qp->device->ops.fill_res_qp_entry(msg, qp) : 0;
@@ -182,7 +191,7 @@ static int fill_cq(struct sk_buff *msg, const struct nldev_view *view,
 	     nla_put_u8(msg, RDMA_NLDEV_ATTR_RES_POLL_CTX, cq->poll_ctx)) ||
 	    nla_put_u8(msg, RDMA_NLDEV_ATTR_DEV_DIM, 0) ||
 	    nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_CQN, res->id) ||
-	    put_context(msg, res) || put_owner(msg, res))
+	    put_context(msg, res) || nldev_put_owner(msg, res))
 		return -EMSGSIZE;
 	return cq->device->ops.fill_res_cq_entry ?
 		       cq->device->ops.fill_res_cq_entry(msg, cq) : 0;
@@ -193,14 +202,15 @@ static int fill_mr(struct sk_buff *msg, const struct nldev_view *view,
 {
 	struct ib_mr *mr = container_of(res, struct ib_mr, res);
 
-	/* Keys are what protects memory on the wire. */
+	/* Keys and addresses are what protects memory on the wire. */
 	if (view->admin &&
 	    (nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_RKEY, mr->rkey) ||
-	     nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_LKEY, mr->lkey)))
+	     nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_LKEY, mr->lkey) ||
+	     put_u64(msg, RDMA_NLDEV_ATTR_RES_IOVA, mr->iova)))
 		return -EMSGSIZE;
 	if (put_u64(msg, RDMA_NLDEV_ATTR_RES_MRLEN, mr->length) ||
 	    nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_MRN, res->id) ||
-	    put_pd_number(msg, res, mr->pd) || put_owner(msg, res))
+	    put_pd_number(msg, res, mr->pd) || nldev_put_owner(msg, res))
 		return -EMSGSIZE;
 	return mr->device->ops.fill_res_mr_entry ?
 		       mr->device->ops.fill_res_mr_entry(msg, mr) : 0;
@@ -221,7 +231,7 @@ static int fill_pd(struct sk_buff *msg, const struct nldev_view *view,
 	if (put_u64(msg, RDMA_NLDEV_ATTR_RES_USECNT,
 		    atomic_read(&pd->usecnt)) ||
 	    nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_PDN, res->id) ||
-	    put_context(msg, res) || put_owner(msg, res))
+	    put_context(msg, res) || nldev_put_owner(msg, res))
 		return -EMSGSIZE;
 	return 0;
 }
@@ -230,8 +240,63 @@ static int fill_ctx(struct sk_buff *msg, const struct nldev_view *view,
 		    struct rdma_restrack_entry *res)
 {
 	if (nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_CTXN, res->id) ||
-	    put_owner(msg, res))
+	    nldev_put_owner(msg, res))
 		return -EMSGSIZE;
+	return 0;
+}
+
+/* Queue pairs from @first to @last. */
+static int put_qp_range(struct sk_buff *msg, u32 first, u32 last)
+{
+	struct nlattr *entry = nla_nest_start(msg, RDMA_NLDEV_ATTR_RES_QP_ENTRY);
+	int ret;
+
+	if (!entry)
+		return -EMSGSIZE;
+	if (first == last)
+		ret = nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_LQPN, first);
+	else
+		ret = nla_put_u32(msg, RDMA_NLDEV_ATTR_MIN_RANGE, first) ?:
+		      nla_put_u32(msg, RDMA_NLDEV_ATTR_MAX_RANGE, last);
+	nla_nest_end(msg, entry);
+	return ret;
+}
+
+/* Only the numbers: one page has to hold what there is to say of an SRQ. */
+#define MAX_QP_RANGES 128
+
+/* The queue pairs on an SRQ, the first ranges of their numbers. */
+static int put_srq_qps(struct sk_buff *msg, const struct ib_srq *srq)
+{
+	struct rdma_restrack_entry *res;
+	unsigned int ranges = 0;
+	unsigned long id = 0;
+	u32 first = 0, last = 0;
+	struct nlattr *table;
+	bool on_it;
+
+	table = nla_nest_start(msg, RDMA_NLDEV_ATTR_RES_QP);
+	if (!table)
+		return -EMSGSIZE;
+	while ((res = rdma_restrack_get_next(srq->device, RDMA_RESTRACK_QP,
+					     &id))) {
+		on_it = container_of(res, struct ib_qp, res)->srq == srq;
+		rdma_restrack_put(res);
+		if (on_it && first && id == last + 1) {
+			last = id;
+		} else if (on_it) {
+			if (first && put_qp_range(msg, first, last))
+				return -EMSGSIZE;
+			if (++ranges > MAX_QP_RANGES)
+				break;
+			first = id;
+			last = id;
+		}
+		id++;
+	}
+	if (first && ranges <= MAX_QP_RANGES && put_qp_range(msg, first, last))
+		return -EMSGSIZE;
+	nla_nest_end(msg, table);
 	return 0;
 }
 
@@ -242,14 +307,15 @@ static int fill_srq(struct sk_buff *msg, const struct nldev_view *view,
 
 	if (nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_SRQN, res->id) ||
 	    nla_put_u8(msg, RDMA_NLDEV_ATTR_RES_TYPE, srq->srq_type) ||
-	    put_pd_number(msg, res, srq->pd) || put_owner(msg, res))
+	    put_pd_number(msg, res, srq->pd) || put_srq_qps(msg, srq) ||
+	    nldev_put_owner(msg, res))
 		return -EMSGSIZE;
 	return 0;
 }
 
 /**
  * struct res_kind - how a type of object is told
- * @name: in the summary
+ * @name: in the summary, or NULL: it is not there
  * @type: in the resource tables
  * @op: the operation that asks for it
  * @table: attribute around all of them in a dump
@@ -283,6 +349,13 @@ static const struct res_kind res_kinds[] = {
 	RES_KIND("mr", MR, MRN, fill_mr),
 	RES_KIND("ctx", CTX, CTXN, fill_ctx),
 	RES_KIND("srq", SRQ, SRQN, fill_srq),
+	/* Told as statistics: see nldev_stat.c. */
+	{ .type = RDMA_RESTRACK_COUNTER,
+	  .op = RDMA_NLDEV_CMD_STAT_GET,
+	  .table = RDMA_NLDEV_ATTR_STAT_COUNTER,
+	  .entry = RDMA_NLDEV_ATTR_STAT_COUNTER_ENTRY,
+	  .id = RDMA_NLDEV_ATTR_STAT_COUNTER_ID,
+	  .fill = nldev_fill_counter },
 };
 
 static const struct res_kind *requested_kind(const struct rdma_nl_req *req)
@@ -475,6 +548,8 @@ static int fill_summary(struct sk_buff *msg, const struct nldev_view *view)
 	if (!table)
 		return -EMSGSIZE;
 	for (i = 0; i < ARRAY_SIZE(res_kinds); i++) {
+		if (!res_kinds[i].name)
+			continue;
 		entry = nla_nest_start_noflag(msg,
 					      RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY);
 		if (!entry ||

@@ -39,11 +39,22 @@ static bool is_off(const struct rdma_hw_stats *stats, int i)
 	return stats->is_disabled && test_bit(i, stats->is_disabled);
 }
 
-static int put_values(struct sk_buff *msg, const struct rdma_hw_stats *stats)
+/**
+ * nldev_put_counters - put a table of counters, but for those switched off
+ * @msg: a message
+ * @stats: the counters, up to date
+ *
+ * Context: process; the caller keeps them from changing.
+ * Return: 0, or -EMSGSIZE.
+ */
+int nldev_put_counters(struct sk_buff *msg, const struct rdma_hw_stats *stats)
 {
-	struct nlattr *entry;
+	struct nlattr *table, *entry;
 	int i;
 
+	table = nla_nest_start(msg, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS);
+	if (!table)
+		return -EMSGSIZE;
 	for (i = 0; i < stats->num_counters; i++) {
 		if (is_off(stats, i))
 			continue;
@@ -59,26 +70,22 @@ static int put_values(struct sk_buff *msg, const struct rdma_hw_stats *stats)
 			return -EMSGSIZE;
 		nla_nest_end(msg, entry);
 	}
+	nla_nest_end(msg, table);
 	return 0;
 }
 
 static int fill_values(struct sk_buff *msg, const struct nldev_view *view)
 {
 	struct rdma_hw_stats *stats = stats_of(view);
-	struct nlattr *table;
 	int ret;
 
 	if (put_subject(msg, view))
 		return -EMSGSIZE;
-	table = nla_nest_start(msg, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS);
-	if (!table)
-		return -EMSGSIZE;
 	mutex_lock(&stats->lock);
 	ret = ib_hw_stats_refresh(view->dev, stats, view->port,
 				  stats->num_counters) ?:
-	      put_values(msg, stats);
+	      nldev_put_counters(msg, stats);
 	mutex_unlock(&stats->lock);
-	nla_nest_end(msg, table);
 	return ret;
 }
 
@@ -109,14 +116,6 @@ static int fill_status(struct sk_buff *msg, const struct nldev_view *view)
 	return 0;
 }
 
-/* "rdma statistic mode": queue pairs have no counters of their own. */
-static int fill_mode(struct sk_buff *msg, const struct nldev_view *view)
-{
-	return put_subject(msg, view) ?:
-	       nla_put_u32(msg, RDMA_NLDEV_ATTR_STAT_MODE,
-			   RDMA_COUNTER_MODE_NONE);
-}
-
 static int reply_counters(const struct rdma_nl_req *req,
 			  const struct nldev_view *view, nldev_fill_fn fill)
 {
@@ -138,56 +137,70 @@ static int get_counters(const struct rdma_nl_req *req, nldev_fill_fn fill)
 
 	if (IS_ERR(view.dev))
 		return PTR_ERR(view.dev);
-	ret = nldev_get_port(req, &view);
-	if (ret)
-		goto put_device;
-	if (fill)
-		ret = reply_counters(req, &view, fill);
-	else
-		ret = nldev_reply(req, &view, 0, fill_mode);
-put_device:
+	ret = nldev_get_port(req, &view) ?: reply_counters(req, &view, fill);
 	ib_device_put(view.dev);
 	return ret;
 }
 
+/* Which kind of object a request is about; 0: the port or device itself. */
+static u32 asked_kind(const struct rdma_nl_req *req)
+{
+	const struct nlattr *kind = req->tb[RDMA_NLDEV_ATTR_STAT_RES];
+
+	return kind ? nla_get_u32(kind) : 0;
+}
+
+static int refuse_kind(const struct rdma_nl_req *req)
+{
+	NL_SET_ERR_MSG_ATTR(req->extack, req->tb[RDMA_NLDEV_ATTR_STAT_RES],
+			    "counters are kept for ports and for queue pairs");
+	return -EOPNOTSUPP;
+}
+
 /**
  * nldev_stat_get - answer RDMA_NLDEV_CMD_STAT_GET
- * @req: the request: counters of a port or device, or how queue pairs get theirs
+ * @req: the request: counters of a port or device, one counter of queue pairs,
+ *	or how those come to them
  *
  * Context: process.
  * Return: 0, or a negative errno with the reason told.
  */
 int nldev_stat_get(const struct rdma_nl_req *req)
 {
-	if (req->tb[RDMA_NLDEV_ATTR_STAT_MODE])
-		return get_counters(req, NULL);
-	if (req->tb[RDMA_NLDEV_ATTR_STAT_RES]) {
-		NL_SET_ERR_MSG_ATTR(req->extack,
-				    req->tb[RDMA_NLDEV_ATTR_STAT_RES],
-				    "counters are kept for ports, not for single objects");
-		return -EOPNOTSUPP;
+	switch (asked_kind(req)) {
+	case 0:
+		if (req->tb[RDMA_NLDEV_ATTR_STAT_MODE])
+			return nldev_counter_mode(req);
+		return get_counters(req, fill_values);
+	case RDMA_NLDEV_ATTR_RES_QP:
+		if (req->tb[RDMA_NLDEV_ATTR_STAT_COUNTER_ID])
+			return nldev_res_object_get(req);
+		return nldev_counter_mode(req);
+	default:
+		return refuse_kind(req);
 	}
-	return get_counters(req, fill_values);
 }
 
 /**
- * nldev_stat_dump - answer RDMA_NLDEV_CMD_STAT_GET about single objects
+ * nldev_stat_dump - answer RDMA_NLDEV_CMD_STAT_GET about all objects of a kind
  * @req: what is being filled
  * @cb: the dump
  *
- * No object has counters of its own, so the list is empty.
+ * Regions have no counters here, so their list is empty.
  *
  * Context: process.
- * Return: 0, or a negative errno with the reason told.
+ * Return: bytes filled, 0 at the end, or a negative errno with the reason told.
  */
 int nldev_stat_dump(const struct rdma_nl_req *req, struct netlink_callback *cb)
 {
-	struct ib_device *dev = nldev_get_device(req);
-
-	if (IS_ERR(dev))
-		return PTR_ERR(dev);
-	ib_device_put(dev);
-	return 0;
+	switch (asked_kind(req)) {
+	case RDMA_NLDEV_ATTR_RES_QP:
+		return nldev_res_object_dump(req, cb);
+	case RDMA_NLDEV_ATTR_RES_MR:
+		return 0;
+	default:
+		return refuse_kind(req);
+	}
 }
 
 /**

@@ -4,6 +4,7 @@
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <rdma/ib_verbs.h>
+#include <rdma/rdma_counter.h>
 
 #include "device.h"
 #include "restrack.h"
@@ -79,6 +80,10 @@ static const struct {
 	},
 	[RDMA_RESTRACK_QP] = {
 		offsetof(struct ib_qp, res), offsetof(struct ib_qp, device),
+	},
+	[RDMA_RESTRACK_COUNTER] = {
+		offsetof(struct rdma_counter, res),
+		offsetof(struct rdma_counter, device),
 	},
 };
 
@@ -222,8 +227,8 @@ EXPORT_SYMBOL(rdma_restrack_parent_name);
  * @res: a named entry, whose object is ready
  *
  * A QP's number is its QPN, with the port in the upper byte for the special
- * QPs 0 and 1, of which each port has its own.  Without memory for the table
- * the object works and is not listed.
+ * QPs 0 and 1, of which each port has its own.  A counter's is what the driver
+ * chose.  Without memory for the table the object works and is not listed.
  *
  * Context: process.
  */
@@ -242,6 +247,9 @@ void rdma_restrack_add(struct rdma_restrack_entry *res)
 					   qp->qp_num;
 		ret = xa_insert(&root->xa, res->id, res, GFP_KERNEL);
 		WARN_ONCE(ret == -EBUSY, "QPN %u exists twice\n", res->id);
+	} else if (res->type == RDMA_RESTRACK_COUNTER) {
+		res->id = container_of(res, struct rdma_counter, res)->id;
+		ret = xa_insert(&root->xa, res->id, res, GFP_KERNEL);
 	} else {
 		ret = xa_alloc_cyclic(&root->xa, &res->id, res, xa_limit_32b,
 				      &root->next_id, GFP_KERNEL);

@@ -377,6 +377,75 @@ static const struct kobj_type counter_kind = {
 	.sysfs_ops = &counter_ops,
 };
 
+/* ---- counters ---- */
+
+/*
+ * The names that monitoring looks for, on ports of any kind.  Data is told in
+ * units of four bytes, as InfiniBand counts it.
+ */
+struct port_counter {
+	struct attribute attr;
+	int at;		/* in struct ib_port_counters; -1: stays 0 here */
+	int unit;
+};
+
+#define PORT_COUNTER(_name, _at, _unit)                                        \
+	{ .attr = { .name = __stringify(_name), .mode = 0444 },                \
+	  .at = _at, .unit = _unit }
+#define COUNTED(_name, _member)                                                \
+	PORT_COUNTER(_name, offsetof(struct ib_port_counters, _member), 1)
+#define COUNTED_DATA(_name, _member)                                           \
+	PORT_COUNTER(_name, offsetof(struct ib_port_counters, _member), 4)
+#define NOT_COUNTED(_name) PORT_COUNTER(_name, -1, 1)
+
+static struct port_counter port_counters[] = {
+	COUNTED_DATA(port_xmit_data, xmit_bytes),
+	COUNTED_DATA(port_rcv_data, rcv_bytes),
+	COUNTED(port_xmit_packets, xmit_packets),
+	COUNTED(port_rcv_packets, rcv_packets),
+	COUNTED(port_xmit_discards, xmit_discards),
+	COUNTED(port_rcv_errors, rcv_errors),
+	COUNTED(link_downed, link_downed),
+	NOT_COUNTED(VL15_dropped),
+	NOT_COUNTED(excessive_buffer_overrun_errors),
+	NOT_COUNTED(link_error_recovery),
+	NOT_COUNTED(local_link_integrity_errors),
+	NOT_COUNTED(port_rcv_constraint_errors),
+	NOT_COUNTED(port_rcv_remote_physical_errors),
+	NOT_COUNTED(port_rcv_switch_relay_errors),
+	NOT_COUNTED(port_xmit_constraint_errors),
+	NOT_COUNTED(port_xmit_wait),
+	NOT_COUNTED(symbol_error),
+};
+
+static ssize_t port_counter_show(struct kobject *kobj, struct attribute *attr,
+				 char *buf)
+{
+	const struct port_counter *which =
+		container_of(attr, struct port_counter, attr);
+	struct ib_port_dir *dir = to_dir(kobj);
+	struct ib_port_counters counters = {};
+	u64 value = 0;
+	int err;
+
+	err = dir->ibdev->ops.query_port_counters(dir->ibdev, dir->port,
+						  &counters);
+	if (err)
+		return err;
+	if (which->at >= 0)
+		value = *(u64 *)((void *)&counters + which->at);
+	return sysfs_emit(buf, "%llu\n", value / which->unit);
+}
+
+static const struct sysfs_ops port_counter_ops = {
+	.show = port_counter_show,
+};
+
+static const struct kobj_type port_counter_kind = {
+	.release = release_dir,
+	.sysfs_ops = &port_counter_ops,
+};
+
 /* ---- trees ---- */
 
 /* On failure nothing is left of it; else ib_sysfs_ports_del() undoes it. */
@@ -434,6 +503,22 @@ static int counters_add(struct ib_sysfs_view *view, struct kobject *parent,
 	return err;
 }
 
+static int port_counters_add(struct ib_sysfs_view *view, struct kobject *parent,
+			     u32 port)
+{
+	struct ib_port_dir *dir;
+	int i, err = 0;
+
+	if (!view->ibdev->ops.query_port_counters)
+		return 0;
+	dir = dir_add(view, &port_counter_kind, parent, port, "counters");
+	if (IS_ERR(dir))
+		return PTR_ERR(dir);
+	for (i = 0; i < ARRAY_SIZE(port_counters) && !err; i++)
+		err = sysfs_create_file(&dir->kobj, &port_counters[i].attr);
+	return err;
+}
+
 static int port_add(struct ib_sysfs_view *view, u32 port)
 {
 	const struct ib_port_immutable *immutable;
@@ -468,7 +553,8 @@ static int port_add(struct ib_sysfs_view *view, u32 port)
 	if (err)
 		return err;
 
-	return counters_add(view, &dir->kobj, port);
+	err = port_counters_add(view, &dir->kobj, port);
+	return err ?: counters_add(view, &dir->kobj, port);
 }
 
 int ib_sysfs_ports_add(struct ib_sysfs_view *view)

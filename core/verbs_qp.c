@@ -11,6 +11,7 @@
 #include <rdma/ib_cache.h>
 #include <rdma/ib_mad.h>
 #include <rdma/rw.h>
+#include "qp_counter.h"
 #include "qp_state.h"
 #include "verbs.h"
 #include "verbs_user.h"
@@ -283,6 +284,7 @@ int ib_destroy_qp_user(struct ib_qp *qp, struct ib_udata *udata)
 	}
 	WARN_ON_ONCE(qp->mrs_used);
 	rdma_restrack_del(&qp->res);
+	qp_counter_forget(qp);
 	ret = qp->device->ops.destroy_qp(qp, udata);
 	if (ret) {
 		verbs_track_again(&qp->res);
@@ -514,8 +516,10 @@ static void commit_modify(struct ib_qp *qp, const struct ib_qp_attr *attr,
 
 	if (mask & IB_QP_STATE)
 		qp->state = attr->qp_state;
-	if (mask & IB_QP_PORT)
+	if (mask & IB_QP_PORT) {
 		qp->port = attr->port_num;
+		qp_counter_bind_auto(qp);
+	}
 	if (mask & IB_QP_AV) {
 		qp->av_sgid_attr = attr->ah_attr.grh.sgid_attr;
 		if (old)

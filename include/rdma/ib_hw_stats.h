@@ -35,6 +35,28 @@ struct rdma_hw_stats {
 	u64 value[];
 };
 
+/**
+ * struct ib_port_counters - what ports of all kinds count
+ * @xmit_bytes: sent, from BTH to ICRC
+ * @rcv_bytes: received
+ * @xmit_packets: sent
+ * @rcv_packets: received
+ * @xmit_discards: could not be sent
+ * @rcv_errors: were received and cannot be right
+ * @link_downed: times the port left ACTIVE
+ *
+ * InfiniBand's own other ones (symbols, lanes, VL15) stay 0 on Ethernet.
+ */
+struct ib_port_counters {
+	u64 xmit_bytes;
+	u64 rcv_bytes;
+	u64 xmit_packets;
+	u64 rcv_packets;
+	u64 xmit_discards;
+	u64 rcv_errors;
+	u64 link_downed;
+};
+
 #define RDMA_HW_STATS_DEFAULT_LIFESPAN 10
 
 struct rdma_hw_stats *

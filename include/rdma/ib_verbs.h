@@ -40,6 +40,8 @@ struct ib_device_core;
 struct ib_event;
 struct ib_uverbs_file;
 struct ib_uobject;
+struct ib_port_counters;
+struct rdma_counter;
 struct rdma_hw_stats;
 struct uapi_definition;
 struct uverbs_attr_bundle;
@@ -250,6 +252,9 @@ struct ib_qp {
 	/* Serialises ib_modify_qp() and what depends on the state. */
 	struct mutex state_lock;
 	enum ib_qp_state state;
+	/* Its own counter or NULL, under the device's counter_lock. */
+	struct rdma_counter *counter;
+	struct list_head counter_entry;
 	struct rdma_restrack_entry res;
 };
 
@@ -406,6 +411,25 @@ struct ib_device_ops {
 						     u32 port_num);
 	int (*get_hw_stats)(struct ib_device *device,
 			    struct rdma_hw_stats *stats, u32 port, int index);
+	/* Ours, for sysfs counters: adds to zeros what the port counted. */
+	int (*query_port_counters)(struct ib_device *device, u32 port,
+				   struct ib_port_counters *counters);
+	/*
+	 * Counters of queue pairs, called one at a time for a device.  Whatever
+	 * a queue pair does counts for the port as well, bound or not.
+	 *
+	 * counter_bind_qp: count @qp for @counter, which gets its id with the
+	 *	first one
+	 * counter_unbind_qp: no more; it holds its number until
+	 * counter_dealloc: nobody is bound to it nor reads it any more
+	 * counter_alloc_stats: room for its values, with names that stay
+	 * counter_update_stats: bring them up to date
+	 */
+	int (*counter_bind_qp)(struct rdma_counter *counter, struct ib_qp *qp);
+	int (*counter_unbind_qp)(struct ib_qp *qp);
+	int (*counter_dealloc)(struct rdma_counter *counter);
+	struct rdma_hw_stats *(*counter_alloc_stats)(struct rdma_counter *counter);
+	int (*counter_update_stats)(struct rdma_counter *counter);
 
 	int (*fill_res_mr_entry)(struct sk_buff *msg, struct ib_mr *ibmr);
 	int (*fill_res_cq_entry)(struct sk_buff *msg, struct ib_cq *ibcq);

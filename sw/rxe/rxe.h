@@ -16,6 +16,7 @@
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
 #include <linux/types.h>
+#include <linux/xarray.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_user_rxe.h>
@@ -73,6 +74,7 @@ struct rxe_qp_entry;
  * @mtu: largest payload of a packet in bytes, 256 to 4096, follows the netdev
  * @trains: bursts may leave as one segmentation-offload skb
  * @counters: per CPU
+ * @qp_counts: struct rxe_qp_counts by the number of the core's counter
  */
 struct rxe_dev {
 	struct ib_device ib;
@@ -86,6 +88,8 @@ struct rxe_dev {
 	u32 mtu;
 	bool trains;
 	struct rxe_counters __percpu *counters;
+	struct xarray qp_counts;
+	u32 next_qp_counts;
 	/* Objects of this link, each at most its RXE_MAX_*. */
 	atomic_t num_ucontext;
 	atomic_t num_pd;

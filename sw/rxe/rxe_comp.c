@@ -70,7 +70,7 @@ void rxe_comp_wqe(struct rxe_qp *qp, int status)
 	if (ok && rxe_wqe_non_posted(wqe))
 		wc.byte_len = wqe->length;
 	if (ok && rxe_wqe_is_send(wqe))
-		rxe_count(qp->rxe, RXE_CNT_RDMA_SENDS);
+		rxe_qp_count(qp, RXE_CNT_RDMA_SENDS);
 	quiet = ok && !qp->sig_all && !(wqe->flags & IB_SEND_SIGNALED);
 	/* Who sees the completion may post at once: there has to be room. */
 	smp_store_release(&sq->tail, sq->tail + 1);
@@ -151,7 +151,7 @@ static void implied_nak(struct rxe_qp *qp)
 		return;
 	req->gap_seen = true;
 	req->gap_psn = req->una;
-	rxe_count(qp->rxe, RXE_CNT_IMPLIED_NAK);
+	rxe_qp_count(qp, RXE_CNT_IMPLIED_NAK);
 	rxe_req_lost(qp, false);
 }
 
@@ -229,11 +229,11 @@ static void comp_rnr_nak(struct rxe_qp *qp, struct rxe_pkt *pkt)
 
 	if (rxe_psn_diff(pkt->psn, req->una) < 0)
 		return;
-	rxe_count(qp->rxe, RXE_CNT_RCVD_RNR);
+	rxe_qp_count(qp, RXE_CNT_RCVD_RNR);
 	if (!acked_before(qp, pkt->psn) || req->wait_rnr || !wqe_known(&qp->sq))
 		return;
 	if (!req->rnr_left) {
-		rxe_count(qp->rxe, RXE_CNT_RNR_EXCEEDED);
+		rxe_qp_count(qp, RXE_CNT_RNR_EXCEEDED);
 		rxe_comp_fail(qp, IB_WC_RNR_RETRY_EXC_ERR);
 		return;
 	}
@@ -253,21 +253,21 @@ static void comp_seq_nak(struct rxe_qp *qp, struct rxe_pkt *pkt)
 
 	if (rxe_psn_diff(pkt->psn, req->una) < 0)
 		return;
-	rxe_count(qp->rxe, RXE_CNT_RCVD_SEQ_ERR);
+	rxe_qp_count(qp, RXE_CNT_RCVD_SEQ_ERR);
 	if (!acked_before(qp, pkt->psn) || req->wait_rnr || !wqe_known(&qp->sq))
 		return;
 	/* The same once more, and nothing has been sent since. */
 	if (req->nak_seen && req->nak_psn == pkt->psn && req->psn == req->una)
 		return;
 	if (!req->retries_left) {
-		rxe_count(qp->rxe, RXE_CNT_RETRY_EXCEEDED);
+		rxe_qp_count(qp, RXE_CNT_RETRY_EXCEEDED);
 		rxe_comp_fail(qp, IB_WC_RETRY_EXC_ERR);
 		return;
 	}
 	req->retries_left--;
 	if (req->nak_seen && req->nak_psn == pkt->psn && !req->single) {
 		req->single = true;
-		rxe_count(qp->rxe, RXE_CNT_NO_TRAIN);
+		rxe_qp_count(qp, RXE_CNT_NO_TRAIN);
 	}
 	req->nak_seen = true;
 	req->nak_psn = pkt->psn;
@@ -280,7 +280,7 @@ static void comp_fatal_nak(struct rxe_qp *qp, struct rxe_pkt *pkt)
 
 	if (rxe_psn_diff(pkt->psn, qp->req.una) < 0)
 		return;
-	rxe_count(qp->rxe, RXE_CNT_RCVD_NAK);
+	rxe_qp_count(qp, RXE_CNT_RCVD_NAK);
 	if (pkt->syndrome == RXE_NAK_INV_REQ)
 		status = IB_WC_REM_INV_REQ_ERR;
 	else if (pkt->syndrome == RXE_NAK_REM_ACC)
@@ -497,9 +497,9 @@ void rxe_comp_timeout(struct rxe_qp *qp)
 	if (req->una == req->max_psn &&
 	    (!qp->pause.refused || qp->state == IB_QPS_SQD))
 		return;
-	rxe_count(qp->rxe, RXE_CNT_TIMEOUT);
+	rxe_qp_count(qp, RXE_CNT_TIMEOUT);
 	if (!req->retries_left) {
-		rxe_count(qp->rxe, RXE_CNT_RETRY_EXCEEDED);
+		rxe_qp_count(qp, RXE_CNT_RETRY_EXCEEDED);
 		rxe_comp_fail(qp, IB_WC_RETRY_EXC_ERR);
 		return;
 	}
@@ -508,7 +508,7 @@ void rxe_comp_timeout(struct rxe_qp *qp)
 	req->gap_seen = false;
 	if (!req->single) {
 		req->single = true;
-		rxe_count(qp->rxe, RXE_CNT_NO_TRAIN);
+		rxe_qp_count(qp, RXE_CNT_NO_TRAIN);
 	}
 	/* What has not left is not lost. */
 	if (req->psn == req->una)

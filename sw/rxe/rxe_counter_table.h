@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
-/* No guard: included with X(identifier, "shown name", "meaning") defined. */
+/*
+ * No guard: included with X(identifier, "shown name", "meaning") defined.
+ * First come those that a queue pair can have for itself as well.
+ */
 X(SENT_PKTS, "sent_pkts", "packets handed to the network")
 X(SENT_BYTES, "sent_bytes", "their bytes from BTH to ICRC")
 X(RCVD_PKTS, "rcvd_pkts", "packets that passed all checks")
@@ -24,16 +27,17 @@ X(RDMA_RECVS, "rdma_recvs", "SEND messages received")
 X(READS, "rdma_reads", "READ requests answered")
 X(ATOMICS, "rdma_atomics", "atomics, ATOMIC WRITEs and FLUSHes executed")
 X(WRITES, "rdma_writes", "WRITE messages received")
-X(LINK_DOWN, "link_downed", "times the port left ACTIVE")
-X(DROP_SHORT, "drop_malformed", "dropped: length, pad, opcode or version")
 X(DROP_ICRC, "drop_icrc", "dropped: ICRC does not fit")
-X(DROP_QP, "drop_no_qp", "dropped: no such QP, or not this link's")
 X(DROP_STATE, "drop_qp_state", "dropped: QP is not in a receiving state")
 X(DROP_SERVICE, "drop_wrong_service", "dropped: opcode of another QP type")
 X(DROP_PEER, "drop_wrong_peer", "dropped: not from the connected address")
-X(DROP_PKEY, "drop_pkey", "dropped: P_Key differs")
 X(DROP_QKEY, "drop_qkey", "dropped: Q_Key of a datagram differs")
 X(DROP_QUEUE, "drop_rx_queue", "dropped: the QP's receive queue was full")
 X(DROP_MESSAGE, "drop_message", "dropped: UC and UD messages that could not be taken")
-X(CQ_OVERFLOW, "cq_overflow", "CQs that overflowed")
 X(NO_TRAIN, "single_pkt_mode", "times a QP fell back to single packets")
+/* From here on they are the link's alone: RXE_NUM_QP_COUNTERS. */
+X(LINK_DOWN, "link_downed", "times the port left ACTIVE")
+X(DROP_SHORT, "drop_malformed", "dropped: length, pad, opcode or version")
+X(DROP_QP, "drop_no_qp", "dropped: no such QP, or not this link's")
+X(DROP_PKEY, "drop_pkey", "dropped: P_Key differs")
+X(CQ_OVERFLOW, "cq_overflow", "CQs that overflowed")

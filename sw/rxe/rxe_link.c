@@ -97,12 +97,19 @@ static void rxe_dealloc(struct ib_device *ib)
 	if (!list_empty(&rxe->net_entry))
 		rxe_net_put(rxe);
 	rxe_forget_netdev(rxe);
+	xa_destroy(&rxe->qp_counts);
 	free_percpu(rxe->counters);
 }
 
 static const struct ib_device_ops rxe_link_dev_ops = {
 	.alloc_hw_port_stats = rxe_alloc_hw_port_stats,
 	.get_hw_stats = rxe_get_hw_stats,
+	.query_port_counters = rxe_query_port_counters,
+	.counter_bind_qp = rxe_counter_bind_qp,
+	.counter_unbind_qp = rxe_counter_unbind_qp,
+	.counter_dealloc = rxe_counter_dealloc,
+	.counter_alloc_stats = rxe_counter_alloc_stats,
+	.counter_update_stats = rxe_counter_update_stats,
 	.dealloc_driver = rxe_dealloc,
 };
 
@@ -118,6 +125,7 @@ static struct rxe_dev *rxe_alloc(struct net_device *ndev)
 		ib_dealloc_device(&rxe->ib);
 		return NULL;
 	}
+	xa_init_flags(&rxe->qp_counts, XA_FLAGS_ALLOC1);
 	INIT_LIST_HEAD(&rxe->net_entry);
 	rxe->ndev = ndev;
 	netdev_hold(ndev, &rxe->tracker, GFP_KERNEL);

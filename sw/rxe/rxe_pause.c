@@ -42,7 +42,7 @@ static void begin(struct rxe_qp *qp)
 	p->refused = min(p->refused + 1, 255);
 	p->singles = RXE_PAUSE_SINGLES;
 	p->until = ktime_add_ns(ktime_get(), delay);
-	rxe_count(qp->rxe, RXE_CNT_TX_PAUSE);
+	rxe_qp_count(qp, RXE_CNT_TX_PAUSE);
 	hrtimer_start(&p->timer, p->until, HRTIMER_MODE_ABS_PINNED_SOFT);
 }
 
@@ -65,7 +65,7 @@ bool rxe_pause_give_up(struct rxe_qp *qp)
 	if (rxe_qp_is_rc(qp) || qp->pause.refused < most)
 		return false;
 	qp->pause.refused = 0;
-	rxe_count(qp->rxe, RXE_CNT_SEND_ERR);
+	rxe_qp_count(qp, RXE_CNT_SEND_ERR);
 	return true;
 }
 

@@ -233,6 +233,8 @@ struct rxe_qp {
 	bool sig_all;
 	struct rxe_qp_entry *entry;
 	struct completion unused;
+	/* Where it counts for itself as well, or NULL. */
+	struct rxe_qp_counts __rcu *counts;
 
 	/* Changed by the runner's owner, read by anyone (READ_ONCE). */
 	enum ib_qp_state state;
@@ -290,6 +292,30 @@ static inline bool rxe_qp_is_ud(const struct rxe_qp *qp)
 static inline bool rxe_qp_is_rc(const struct rxe_qp *qp)
 {
 	return qp->ibqp.qp_type == IB_QPT_RC;
+}
+
+/* rxe_qp_counter.c */
+void rxe_qp_count_bound(struct rxe_qp *qp, enum rxe_counter counter, u64 n);
+
+/* For @qp's own counter, if it is bound to one. Any context. */
+static inline void rxe_qp_count_own(struct rxe_qp *qp, enum rxe_counter counter,
+				    u64 n)
+{
+	if (unlikely(rcu_access_pointer(qp->counts)))
+		rxe_qp_count_bound(qp, counter, n);
+}
+
+/* For the link, and for @qp's own counter. */
+static inline void rxe_qp_count_add(struct rxe_qp *qp, enum rxe_counter counter,
+				    u64 n)
+{
+	rxe_count_add(qp->rxe, counter, n);
+	rxe_qp_count_own(qp, counter, n);
+}
+
+static inline void rxe_qp_count(struct rxe_qp *qp, enum rxe_counter counter)
+{
+	rxe_qp_count_add(qp, counter, 1);
 }
 
 /* rxe_qp.c: table, creation, destruction, events */

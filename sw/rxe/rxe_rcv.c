@@ -276,7 +276,7 @@ static struct rxe_qp *find_qp(const struct rxe_rx *rx, u32 qpn)
 	/* A datagram comes from anybody. */
 	if (rxe_qp_is_ud(qp) ? !is_ours(rx, qp->rxe) :
 			       !peer_fits(rx, &qp->flow)) {
-		rxe_count(qp->rxe, RXE_CNT_DROP_PEER);
+		rxe_qp_count(qp, RXE_CNT_DROP_PEER);
 		goto put_qp;
 	}
 	return qp;
@@ -319,11 +319,11 @@ static bool state_fits(enum ib_qp_state state, u32 flags)
 static bool check_qp(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 {
 	if (!service_fits(qp->ibqp.qp_type, pkt->op->transport)) {
-		rxe_count(qp->rxe, RXE_CNT_DROP_SERVICE);
+		rxe_qp_count(qp, RXE_CNT_DROP_SERVICE);
 		return false;
 	}
 	if (!state_fits(READ_ONCE(qp->state), pkt->op->flags)) {
-		rxe_count(qp->rxe, RXE_CNT_DROP_STATE);
+		rxe_qp_count(qp, RXE_CNT_DROP_STATE);
 		return false;
 	}
 	return true;
@@ -360,7 +360,7 @@ static void end_run(struct rxe_rx *rx, bool last)
 	if (!last) {
 		skb = skb_clone(skb, GFP_ATOMIC);
 		if (!skb) {
-			rxe_count(rx->qp->rxe, RXE_CNT_DROP_QUEUE);
+			rxe_qp_count(rx->qp, RXE_CNT_DROP_QUEUE);
 			rx->len = 0;
 			return;
 		}
@@ -396,9 +396,12 @@ static void take_copy(struct rxe_qp *qp, void *arg)
 		return;
 	skb = skb_clone(mcast->rx->skb, GFP_ATOMIC);
 	if (!skb) {
-		rxe_count(qp->rxe, RXE_CNT_DROP_QUEUE);
+		rxe_qp_count(qp, RXE_CNT_DROP_QUEUE);
 		return;
 	}
+	/* The link has counted the packet once, for all members. */
+	rxe_qp_count_own(qp, RXE_CNT_RCVD_PKTS, 1);
+	rxe_qp_count_own(qp, RXE_CNT_RCVD_BYTES, mcast->len);
 	hand_over(qp, skb, mcast->off, mcast->len, mcast->len);
 }
 
@@ -449,11 +452,11 @@ static bool check_segment(struct rxe_rx *rx, u32 off, u32 len, u32 seg)
 	if (!rx->qp || !check_qp(rx->qp, &pkt))
 		return false;
 	if (!check_icrc(rx, off, len, seg)) {
-		rxe_count(rx->qp->rxe, RXE_CNT_DROP_ICRC);
+		rxe_qp_count(rx->qp, RXE_CNT_DROP_ICRC);
 		return false;
 	}
-	rxe_count(rx->qp->rxe, RXE_CNT_RCVD_PKTS);
-	rxe_count_add(rx->qp->rxe, RXE_CNT_RCVD_BYTES, len);
+	rxe_qp_count(rx->qp, RXE_CNT_RCVD_PKTS);
+	rxe_qp_count_add(rx->qp, RXE_CNT_RCVD_BYTES, len);
 	return true;
 }
 

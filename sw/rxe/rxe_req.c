@@ -223,7 +223,7 @@ static bool send_message(struct rxe_qp *qp, struct rxe_swqe *wqe,
 	if (!i) {
 		/* No memory is a lost train: the ACK timer brings it back. */
 		sent_up_to(qp, wqe, rxe_psn_add(req->psn, n), b);
-		rxe_count(qp->rxe, RXE_CNT_SEND_ERR);
+		rxe_qp_count(qp, RXE_CNT_SEND_ERR);
 		return true;
 	}
 	n = i;
@@ -543,7 +543,7 @@ void rxe_req_rewind(struct rxe_qp *qp)
 	struct rxe_req *req = &qp->req;
 	struct rxe_sq *sq = &qp->sq;
 
-	rxe_count(qp->rxe, RXE_CNT_RETRY);
+	rxe_qp_count(qp, RXE_CNT_RETRY);
 	sq->next = sq->tail;
 	while (sq->next != sq->head) {
 		struct rxe_swqe *wqe = rxe_sq_slot(sq, sq->next);

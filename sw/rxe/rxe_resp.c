@@ -52,7 +52,7 @@ void rxe_resp_reply(struct rxe_qp *qp, u8 syndrome)
 
 void rxe_resp_fatal(struct rxe_qp *qp, u8 syndrome, enum ib_event_type event)
 {
-	rxe_count(qp->rxe, RXE_CNT_SENT_NAK);
+	rxe_qp_count(qp, RXE_CNT_SENT_NAK);
 	rxe_resp_reply(qp, syndrome);
 	qp->resp.fatal = event + 1;
 }
@@ -60,7 +60,7 @@ void rxe_resp_fatal(struct rxe_qp *qp, u8 syndrome, enum ib_event_type event)
 /* UC: what is left of the message is for nobody, and its receive for another. */
 static void drop_message(struct rxe_qp *qp)
 {
-	rxe_count(qp->rxe, RXE_CNT_DROP_MESSAGE);
+	rxe_qp_count(qp, RXE_CNT_DROP_MESSAGE);
 	rxe_resp_end(qp);
 	qp->resp.in_msg = IN_NOTHING;
 }
@@ -170,7 +170,7 @@ static void not_ready(struct rxe_qp *qp)
 		drop_message(qp);
 		return;
 	}
-	rxe_count(qp->rxe, RXE_CNT_SENT_RNR);
+	rxe_qp_count(qp, RXE_CNT_SENT_RNR);
 	rxe_resp_reply(qp, RXE_AETH_RNR_NAK | (qp->attr.min_rnr_timer & 31));
 	qp->resp.nak_sent = true;
 }
@@ -281,7 +281,7 @@ static void do_send(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 		return;
 	}
 	resp->msn = rxe_psn_add(resp->msn, 1);
-	rxe_count(qp->rxe, RXE_CNT_RDMA_RECVS);
+	rxe_qp_count(qp, RXE_CNT_RDMA_RECVS);
 	if (flags & RXE_OP_INV) {
 		wc.wc_flags = IB_WC_WITH_INVALIDATE;
 		wc.ex.invalidate_rkey = pkt->ieth;
@@ -365,7 +365,7 @@ static void do_write(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 	rxe_resp_end(qp);
 	resp->in_msg = IN_NOTHING;
 	resp->msn = rxe_psn_add(resp->msn, 1);
-	rxe_count(qp->rxe, RXE_CNT_WRITES);
+	rxe_qp_count(qp, RXE_CNT_WRITES);
 	if (!(flags & RXE_OP_RECV))
 		return;
 	wc.byte_len = resp->total;
@@ -450,7 +450,7 @@ static void do_unreliable(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 	bool gap = pkt->psn != resp->psn;
 
 	if (gap)
-		rxe_count(qp->rxe, RXE_CNT_OUT_OF_SEQ);
+		rxe_qp_count(qp, RXE_CNT_OUT_OF_SEQ);
 	if (resp->in_msg != IN_NOTHING &&
 	    (gap || !fits_open_message(qp, pkt)))
 		drop_message(qp);
@@ -522,7 +522,7 @@ static void do_datagram(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 	u8 grh[RXE_GRH_LEN] __aligned(8);
 
 	if (pkt->qkey != qp->attr.qkey) {
-		rxe_count(qp->rxe, RXE_CNT_DROP_QKEY);
+		rxe_qp_count(qp, RXE_CNT_DROP_QKEY);
 		return;
 	}
 	if (pkt->len > READ_ONCE(qp->rxe->mtu)) {
@@ -540,7 +540,7 @@ static void do_datagram(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 		return;
 	}
 	rxe_resp_end(qp);
-	rxe_count(qp->rxe, RXE_CNT_RDMA_RECVS);
+	rxe_qp_count(qp, RXE_CNT_RDMA_RECVS);
 	wc.network_hdr_type = pkt->skb->protocol == htons(ETH_P_IP) ?
 				      RDMA_NETWORK_IPV4 : RDMA_NETWORK_IPV6;
 	if (pkt->op->flags & RXE_OP_IMM) {
@@ -575,16 +575,16 @@ void rxe_resp_pkt(struct rxe_qp *qp, struct rxe_pkt *pkt)
 		return;
 	}
 	if (ahead > 0) {
-		rxe_count(qp->rxe, RXE_CNT_OUT_OF_SEQ);
+		rxe_qp_count(qp, RXE_CNT_OUT_OF_SEQ);
 		if (resp->nak_sent)
 			return;
-		rxe_count(qp->rxe, RXE_CNT_SENT_SEQ_ERR);
+		rxe_qp_count(qp, RXE_CNT_SENT_SEQ_ERR);
 		resp->nak_sent = true;
 		rxe_resp_reply(qp, RXE_NAK_PSN_SEQ);
 		return;
 	}
 	/* Executed before: a SEND or WRITE is acknowledged again. */
-	rxe_count(qp->rxe, RXE_CNT_DUPLICATE);
+	rxe_qp_count(qp, RXE_CNT_DUPLICATE);
 	if (pkt->op->flags & RXE_OP_NON_POSTED)
 		rxe_resp_non_posted_again(qp, pkt);
 	else if (pkt->op->flags & (RXE_OP_SEND | RXE_OP_WRITE))

@@ -118,7 +118,7 @@ static u8 begin_read(struct rxe_qp *qp, const struct rxe_pkt *pkt,
 	job->va = pkt->va;
 	job->rkey = pkt->rkey;
 	job->length = pkt->dmalen;
-	rxe_count(qp->rxe, RXE_CNT_READS);
+	rxe_qp_count(qp, RXE_CNT_READS);
 	return 0;
 }
 
@@ -132,7 +132,7 @@ static u8 execute(struct rxe_qp *qp, const struct rxe_pkt *pkt,
 	nak = rxe_resp_execute(qp, pkt, &job->orig);
 	if (nak)
 		return nak;
-	rxe_count(qp->rxe, RXE_CNT_ATOMICS);
+	rxe_qp_count(qp, RXE_CNT_ATOMICS);
 	job->atomic = pkt->op->flags & RXE_OP_ATOMIC;
 	if (job->atomic)
 		remember(&qp->resp, pkt->psn, job->orig);
@@ -272,7 +272,7 @@ static bool answer_read(struct rxe_qp *qp, struct rxe_job *job,
 	i = rxe_train_begin(&t, qp, seg_len, n, bytes);
 	if (!i) {
 		/* Lost for want of memory: the requester asks again. */
-		rxe_count(qp->rxe, RXE_CNT_SEND_ERR);
+		rxe_qp_count(qp, RXE_CNT_SEND_ERR);
 		job->psn = rxe_psn_add(job->psn, n);
 		return true;
 	}

@@ -376,7 +376,6 @@ int rxe_flow_xmit(struct rxe_flow *flow, struct sk_buff *skb, u32 seg_len,
 		  u32 segs, u16 ip_id)
 {
 	struct rxe_dev *rxe = flow->rxe;
-	const u32 len = skb->len;
 	struct dst_entry *dst;
 	struct udphdr *udp;
 	int err;
@@ -388,7 +387,6 @@ int rxe_flow_xmit(struct rxe_flow *flow, struct sk_buff *skb, u32 seg_len,
 	dst = flow_dst(flow);
 	if (!dst) {
 		kfree_skb(skb);
-		rxe_count_add(rxe, RXE_CNT_SEND_ERR, segs);
 		return -EHOSTUNREACH;
 	}
 
@@ -413,13 +411,7 @@ int rxe_flow_xmit(struct rxe_flow *flow, struct sk_buff *skb, u32 seg_len,
 	err = flow->ipv4 ? xmit4(flow, skb, udp, ip_id) :
 			   xmit6(flow, skb, udp);
 	err = err > 0 ? net_xmit_errno(err) : err;
-	if (err) {
-		rxe_count_add(rxe, RXE_CNT_SEND_ERR, segs);
-		if (err == -EMSGSIZE)
-			tell_too_big(flow);
-		return err;
-	}
-	rxe_count_add(rxe, RXE_CNT_SENT_PKTS, segs);
-	rxe_count_add(rxe, RXE_CNT_SENT_BYTES, len);
-	return 0;
+	if (err == -EMSGSIZE)
+		tell_too_big(flow);
+	return err;
 }

@@ -237,7 +237,7 @@ void rxe_run_rx(struct rxe_qp *qp, struct sk_buff *skb)
 	spin_lock(&qp->rxq.lock);
 	if (qp->dying || qp->rxq_bytes + skb->truesize > RXE_RXQ_BYTES) {
 		spin_unlock(&qp->rxq.lock);
-		rxe_count(qp->rxe, RXE_CNT_DROP_QUEUE);
+		rxe_qp_count(qp, RXE_CNT_DROP_QUEUE);
 		kfree_skb(skb);
 		return;
 	}

@@ -220,6 +220,7 @@ int rxe_train_add(struct rxe_train *t, struct rxe_pkt *pkt,
 int rxe_train_send(struct rxe_train *t)
 {
 	struct rxe_qp *qp = t->qp;
+	u32 len;
 	int err;
 
 	if (!t->segs) {
@@ -232,7 +233,14 @@ int rxe_train_send(struct rxe_train *t)
 		return -ENOMEM;
 	}
 	qp->flow.ip_id += t->segs;
+	len = t->skb->len;
 	err = rxe_flow_xmit(&qp->flow, t->skb, t->seg_len, t->segs, t->ip_id);
+	if (err) {
+		rxe_qp_count_add(qp, RXE_CNT_SEND_ERR, t->segs);
+	} else {
+		rxe_qp_count_add(qp, RXE_CNT_SENT_PKTS, t->segs);
+		rxe_qp_count_add(qp, RXE_CNT_SENT_BYTES, len);
+	}
 	rxe_pause_told(qp, err, t->segs);
 	return err;
 }
@@ -249,7 +257,7 @@ int rxe_send_one(struct rxe_qp *qp, struct rxe_pkt *pkt,
 	struct rxe_train t;
 
 	if (!rxe_train_begin(&t, qp, len, 1, len)) {
-		rxe_count(qp->rxe, RXE_CNT_SEND_ERR);
+		rxe_qp_count(qp, RXE_CNT_SEND_ERR);
 		return -ENOMEM;
 	}
 	if (rxe_train_add(&t, pkt, from)) {
