@@ -25,6 +25,31 @@ check_text "ibv_devinfo" 'transport:[[:space:]]*InfiniBand' ibv_devinfo -d rxa
 check_text "ibv_devinfo names the link layer" 'link_layer:[[:space:]]*Ethernet' ibv_devinfo -d rxa
 check_text "ibv_devinfo -v shows GIDs" 'GID\[ *[0-9]+\].*10\.20\.0\.1|ffff:0?a14:0?0?01' ibv_devinfo -v -d rxa
 
+# limits_differ COLUMN: the README's limits that are not what the device tells
+limits_differ()
+{
+	local limit ours intree want got
+	ibv_devinfo -v -d rxa | tr -d ' \t' >"$TMP/limits"
+	limits=0
+	while read -r limit ours intree; do
+		want=$ours
+		[ "$1" = ours ] || want=$intree
+		got=$(sed -n "s/^$limit:\([0-9a-fx]*\).*/\1/p" "$TMP/limits")
+		limits=$((limits + 1))
+		[ "$got" = "$want" ] || echo "# $limit: $want in README.md, ${got:-nothing} here"
+	done < <(sed -n 's/^| `\([a-z_]*\)` | \([0-9a-fx,]*\) | \([0-9a-fx,]*\) |$/\1 \2 \3/p' \
+		"$TOP/README.md" | tr -d ,)
+}
+case $STACK$(uname -r) in
+ours* | intree6.12*)
+	limits_differ "$STACK" >"$TMP/differ"
+	cat "$TMP/differ"
+	[ ! -s "$TMP/differ" ] && [ "$limits" -ge 26 ]
+	verdict $? "README.md's limits are those of the device ($limits)"
+	;;
+*) skip "the table is about 6.12" "README.md's limits are those of the device" ;;
+esac
+
 # With queue pairs in use
 "$VERBS/events" -d rxa -g "$a_gid" --traffic --want DEVICE_FATAL --seconds 30 >"$TMP/events" 2>&1 &
 watcher=$!
