@@ -34,7 +34,7 @@ start_traffic()
 	qpn=$(rdma res show qp link rxa/1 pid $pid | sed -n 's/.*\blqpn \([0-9]*\).*/\1/p')
 	[ -n "$qpn" ] || die "its queue pair"
 }
-stop_traffic() { kill -KILL "$@"; wait "$@" 2>/dev/null; }
+stop_traffic() { kill -KILL "$@" 2>/dev/null; wait "$@" 2>/dev/null; }
 # own NAME COUNTER: what a counter of queue pairs says
 own() { rdma stat qp show link rxa/1 cntn "$2" | grep -oE "\b$1 [0-9]+" | grep -oE '[0-9]+$'; }
 port() { cat "/sys/class/infiniband/rxa/ports/1/$1"; }
@@ -142,6 +142,7 @@ check "the other is counted on" grows sent_pkts "$id"
 # Optional counters: there are none
 check_text "no optional counters" '^$' sh -c 'rdma stat mode; echo'
 check "an empty set of them" nldev optional "$index" 1
+check "rdma statistic unset" rdma statistic unset link rxa/1 optional-counters
 refused "one of them" EINVAL 'optional' optional "$index" 1 3
 
 # Who may: changing needs the right, looking does not
