@@ -51,6 +51,9 @@ static int read_header(const struct ib_wc *wc, const struct ib_grh *grh,
  * @ah_attr: result; with a reference to the source address, which is the one
  *	that the datagram was sent to
  *
+ * A completion does not tell the netdev.  A link-local address that VLANs share
+ * with their parent is taken for that of the one whose GID index is lowest.
+ *
  * Context: any.
  * Return: 0, and @ah_attr is for rdma_destroy_ah_attr(); -EOPNOTSUPP when the
  * port is not one of RoCE; -EPROTOTYPE when the completion does not tell which

@@ -304,7 +304,7 @@ static int fill_kernel_wqe(struct rxe_qp *qp, const struct ib_send_wr *wr)
 	case IB_WR_SEND_WITH_IMM:
 		if (!rxe_qp_is_ud(qp))
 			break;
-		/* Of its P_Keys queue pair 1 takes another with each request. */
+		/* Each request says under which P_Key; there is one. */
 		if (rxe_qp_is_gsi(qp) &&
 		    ud_wr(wr)->pkey_index >= RXE_PKEY_TABLE_LEN)
 			return -EINVAL;

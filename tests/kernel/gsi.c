@@ -42,8 +42,8 @@ static bool counted(struct ib_device *dev, const char *name, u64 wanted)
 {
 	int ms;
 
-	for (ms = 0; counter(dev, name) != wanted && ms < WAIT_MS; ms += 10)
-		msleep(10);
+	for (ms = 0; counter(dev, name) != wanted && ms < WAIT_MS; ms += 20)
+		msleep(20);
 	return counter(dev, name) == wanted;
 }
 

@@ -110,8 +110,8 @@ struct rxe_dev *real_link(struct kunit *test, const char *name,
 	KUNIT_ASSERT_EQ(test, 0, kunit_add_action_or_reset(test, end_link, rxe));
 	ipv6_addr_set(addr, cpu_to_be32(0xfe800000), 0, 0, 0);
 	addrconf_addr_eui48(addr->s6_addr + 8, (const char *)ndev->dev_addr);
-	for (ms = 0; !has_gid(rxe, addr) && ms < WAIT_FOR_GID_MS; ms += 10)
-		msleep(10);
+	for (ms = 0; !has_gid(rxe, addr) && ms < WAIT_FOR_GID_MS; ms += 20)
+		msleep(20);
 	KUNIT_ASSERT_TRUE(test, has_gid(rxe, addr));
 	return rxe;
 }
