@@ -6,9 +6,6 @@
 #include <linux/slab.h>
 #include "command.h"
 
-/* Enough for a program that is slow, too few to hurt. */
-#define UVERBS_MAX_QUEUED 512
-
 static const struct file_operations uverbs_event_fops;
 
 static void uverbs_event_file_release(struct kref *ref)
@@ -36,40 +33,63 @@ static void uverbs_event_file_wake(struct uverbs_event_file *ef)
 	kill_fasync(&ef->fasync, SIGIO, POLL_IN);
 }
 
-/* Queues an allocated asynchronous event. */
+static struct uverbs_event *uverbs_event_unread(struct list_head *unread,
+						u64 element, u32 type)
+{
+	struct uverbs_event *ev;
+
+	list_for_each_entry(ev, unread, object_entry)
+		if (ev->element == element && ev->type == type)
+			return ev;
+	return NULL;
+}
+
+/*
+ * The same once more, unread: of an object it is told as often as it came; of a
+ * port, whose state it tells, once and behind what came before.
+ */
+static void uverbs_event_repeat(struct uverbs_event_file *ef,
+				struct uverbs_event *ev)
+{
+	if (!ev->told)
+		list_move_tail(&ev->queue_entry, &ef->queue);
+	else if (ev->times != U32_MAX)
+		ev->times++;
+}
+
+/* Queues an asynchronous event; @src: of which object, NULL: of a port. */
 static void uverbs_event_file_post(struct uverbs_event_file *ef,
 				   struct uverbs_event_source *src,
 				   u64 element, u32 type)
 {
+	struct list_head *unread = src ? &src->unread : &ef->unread;
 	struct uverbs_event *ev;
 	unsigned long flags;
-	bool first_lost = false;
+	bool lost = false;
 
-	ev = kzalloc(sizeof(*ev), GFP_ATOMIC | __GFP_NOWARN);
 	spin_lock_irqsave(&ef->lock, flags);
-	if (ef->closed) {
-		kfree(ev);
+	if (ef->closed)
+		goto unlock;
+	ev = uverbs_event_unread(unread, element, type);
+	if (ev) {
+		uverbs_event_repeat(ef, ev);
 		goto unlock;
 	}
-	if (!ev || ef->queued == UVERBS_MAX_QUEUED) {
-		first_lost = !ef->lost++;
-		kfree(ev);
+	ev = kzalloc(sizeof(*ev), GFP_ATOMIC | __GFP_NOWARN);
+	if (!ev) {
+		lost = true;
 		goto unlock;
 	}
 	ev->element = element;
 	ev->type = type;
 	ev->times = 1;
-	INIT_LIST_HEAD(&ev->object_entry);
-	if (src) {
-		ev->told = &src->told;
-		list_add_tail(&ev->object_entry, &src->unread);
-	}
+	ev->told = src ? &src->told : NULL;
+	list_add_tail(&ev->object_entry, unread);
 	list_add_tail(&ev->queue_entry, &ef->queue);
-	ef->queued++;
 unlock:
 	spin_unlock_irqrestore(&ef->lock, flags);
-	if (first_lost)
-		pr_warn_ratelimited("ib_uverbs: a program does not read its asynchronous events, some are lost\n");
+	if (lost)
+		pr_warn_ratelimited("ib_uverbs: no memory for an asynchronous event, which is lost\n");
 	uverbs_event_file_wake(ef);
 }
 
@@ -108,6 +128,7 @@ int uverbs_event_file_create(struct uverbs_cmd *cmd, bool async)
 	spin_lock_init(&ef->lock);
 	INIT_LIST_HEAD(&ef->entry);
 	INIT_LIST_HEAD(&ef->queue);
+	INIT_LIST_HEAD(&ef->unread);
 	INIT_LIST_HEAD(&ef->fatal.queue_entry);
 	INIT_LIST_HEAD(&ef->fatal.object_entry);
 	ef->fatal.embedded = true;
@@ -280,7 +301,6 @@ void uverbs_event_source_detach(struct uverbs_event_source *src)
 	list_for_each_entry_safe(ev, tmp, &src->unread, object_entry) {
 		list_del(&ev->object_entry);
 		list_del(&ev->queue_entry);
-		ef->queued--;
 		kfree(ev);
 	}
 	spin_unlock_irq(&ef->lock);
@@ -366,10 +386,8 @@ static void uverbs_event_take(struct uverbs_event_file *ef,
 	}
 	list_del_init(&ev->queue_entry);
 	list_del_init(&ev->object_entry);
-	if (!ev->embedded) {
-		ef->queued--;
+	if (!ev->embedded)
 		kfree(ev);
-	}
 }
 
 static ssize_t uverbs_event_read(struct file *filp, char __user *buf,

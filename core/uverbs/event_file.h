@@ -12,6 +12,10 @@
  * read, no more and no less, or the program waits for ever for itself to
  * acknowledge the rest.  So the count moves when an event is taken by read(),
  * and detaching an object takes its unread events back, both under @lock.
+ *
+ * Bounds: a softirq that queues an event has nobody to charge it to.  So one of
+ * a kind waits for an object at most, with a count, and one for a port: what
+ * waits is a part of what the objects and files took, which is charged.
  */
 #ifndef SOFTROCE_UVERBS_EVENT_FILE_H
 #define SOFTROCE_UVERBS_EVENT_FILE_H
@@ -28,7 +32,8 @@ struct uverbs_cmd;
 /**
  * struct uverbs_event - something to be read
  * @queue_entry: in uverbs_event_file.queue, or empty
- * @object_entry: in uverbs_event_source.unread, or empty
+ * @object_entry: in uverbs_event_source.unread or uverbs_event_file.unread, or
+ *	empty
  * @element: what it is about: the program's own name for the object, or a port
  * @type: enum ib_event_type, of asynchronous events
  * @times: how often it is to be read
@@ -56,8 +61,7 @@ struct uverbs_event {
  * @lock: guards what follows
  * @closed: no more events
  * @queue: struct uverbs_event in order
- * @queued: number of those that are allocated
- * @lost: events dropped because there were too many, or no memory
+ * @unread: of those, the ports'
  * @fatal: the device is gone; always has a place
  * @wait: readers
  * @fasync: receivers of SIGIO
@@ -74,8 +78,7 @@ struct uverbs_event_file {
 	spinlock_t lock;
 	bool closed;
 	struct list_head queue;
-	u32 queued;
-	u32 lost;
+	struct list_head unread;
 	struct uverbs_event fatal;
 	wait_queue_head_t wait;
 	struct fasync_struct *fasync;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <rdma/ib_user_verbs.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -331,12 +332,55 @@ static void d29_cq_sizes(const struct setting *set)
 	rig_close(&rig);
 }
 
+/* How many events of that kind the program finds, all of them acknowledged. */
+static unsigned int read_events(struct ibv_context *ctx, enum ibv_event_type type)
+{
+	struct pollfd one = { .fd = ctx->async_fd, .events = POLLIN };
+	struct ibv_async_event event;
+	unsigned int count = 0;
+
+	while (poll(&one, 1, 200) == 1 && !ibv_get_async_event(ctx, &event)) {
+		count += event.event_type == type;
+		ibv_ack_async_event(&event);
+	}
+	return count;
+}
+
+/* Each drain is told, however many nobody has read yet. */
+static void unread_events(const struct setting *set)
+{
+	struct ibv_qp_attr sqd = { .qp_state = IBV_QPS_SQD, .en_sqd_async_notify = 1 };
+	struct ibv_qp_attr rts = { .qp_state = IBV_QPS_RTS };
+	unsigned int want = 1000, got;
+	struct pair p;
+	int err = 0;
+
+	if (set->foreign) {
+		report_skip("SQD_DRAINED is not told there", "events that are not read");
+		return;
+	}
+	pair_open(set, &p, 4096);
+	for (unsigned int i = 0; i < want && !err; i++) {
+		err = ibv_modify_qp(p.qp[0], &sqd,
+				    IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY);
+		await_drained(p.qp[0]);
+		err = err ?: ibv_modify_qp(p.qp[0], &rts, IBV_QP_STATE);
+	}
+	got = read_events(p.rig.ctx, IBV_EVENT_SQ_DRAINED);
+	report(!err && got == want, "%u of %u events were there to read late (%s)", got, want,
+	       strerror(err));
+	/* What was not told is not waited for. */
+	pair_close(&p);
+	report(true, "and the queue pair goes");
+}
+
 const struct test_case queue_cases[] = {
 	{ "D01", "every request completes after a wrong key", d01_bad_key_then_flush },
 	{ "D02", "opcodes that do not belong give one error", d02_wrong_opcodes },
 	{ "D18", "query_qp tells the state in every state", d18_states },
 	{ "D24", "posting before its time is refused", d24_post_too_early },
 	{ "D28", "short and huge doorbells are refused", d28_short_requests },
+	{ "unread", "events that are read late are all there", unread_events },
 	{ "D29", "bad completion queue sizes are refused and leak nothing", d29_cq_sizes },
 	{ 0 },
 };
