@@ -9,6 +9,7 @@
 #include "rxe_mw.h"
 #include "rxe_net.h"
 #include "rxe_qp.h"
+#include "rxe_train.h"
 
 static int __init rxe_module_init(void)
 {
@@ -43,6 +44,7 @@ static void __exit rxe_module_exit(void)
 	rxe_link_exit();
 	rxe_net_exit();
 	rxe_qp_table_exit();
+	rxe_train_exit();
 	rxe_ah_exit();
 	rxe_mw_exit();
 	rxe_mr_exit();

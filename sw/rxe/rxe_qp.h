@@ -264,8 +264,6 @@ struct rxe_qp {
 	struct hrtimer rnr_timer;
 	/* No room in the network's queue: rxe_pause.c. */
 	struct rxe_pause pause;
-	/* Pages that trains are laid out in. */
-	struct page_frag tx_frag;
 
 	struct rxe_req req;
 	struct rxe_resp resp;

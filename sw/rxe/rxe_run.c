@@ -286,10 +286,6 @@ void rxe_run_stop(struct rxe_qp *qp)
 	rxe_run_purge(qp);
 	kfree(qp->resp.res);
 	qp->resp.res = NULL;
-	if (qp->tx_frag.page) {
-		put_page(qp->tx_frag.page);
-		qp->tx_frag.page = NULL;
-	}
 }
 
 static enum hrtimer_restart ack_timer_fired(struct hrtimer *timer)

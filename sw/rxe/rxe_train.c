@@ -5,12 +5,33 @@
  * the cache.
  */
 #include <linux/crc32.h>
+#include <linux/percpu.h>
 #include <linux/skbuff.h>
 #include <net/sock.h>
 #include "rxe_train.h"
 
 /* Up to this much goes into the skb's linear part: one allocation less. */
 #define TRAIN_LINEAR 1024
+
+/*
+ * The page that trains are laid out in, one for each processor.  A softirq has
+ * nobody to charge it to, so that one for each queue pair would be as much
+ * memory as a program likes.  BH off.
+ */
+static DEFINE_PER_CPU(struct page_frag, tx_frag);
+
+void rxe_train_exit(void)
+{
+	struct page_frag *pf;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		pf = per_cpu_ptr(&tx_frag, cpu);
+		if (pf->page)
+			put_page(pf->page);
+		pf->page = NULL;
+	}
+}
 
 /* How many packets of @seg_len bytes one train may have now: 1 or more. */
 static u32 train_max(struct rxe_qp *qp, u32 seg_len)
@@ -110,7 +131,7 @@ static u32 train_put_crc(struct rxe_train *t, const void *from, u32 len,
 /* Fragments for @bytes; returns how many bytes there are. */
 static u32 train_alloc_frags(struct rxe_train *t, u32 bytes)
 {
-	struct page_frag *pf = &t->qp->tx_frag;
+	struct page_frag *pf = this_cpu_ptr(&tx_frag);
 	struct sk_buff *skb = t->skb;
 	u32 got = 0;
 	int i = 0;

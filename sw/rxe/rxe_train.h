@@ -101,4 +101,7 @@ void rxe_train_drop(struct rxe_train *t);
 int rxe_send_one(struct rxe_qp *qp, struct rxe_pkt *pkt,
 		 struct rxe_cursor *from);
 
+/* Nobody sends any more. */
+void rxe_train_exit(void);
+
 #endif
