@@ -3,6 +3,7 @@
 #include <rdma/ib_verbs.h>
 #include <cgroup.h>
 #include <device.h>
+#include "verbs.h"
 
 void ib_device_register_rdmacg(struct ib_device *dev)
 {
@@ -29,13 +30,21 @@ void ib_device_unregister_rdmacg(struct ib_device *dev)
  * @type: context (HCA_HANDLE) or object (HCA_OBJECT)
  *
  * Context: process, may sleep.
- * Return: 0, -EAGAIN when the limit is reached, -ENOMEM.
+ * Return: 0; -EAGAIN when the limit of this cgroup or one above it is reached,
+ * which is what the program sees; -ENOMEM.
  */
 int ib_rdmacg_try_charge(struct ib_rdmacg_object *obj, struct ib_device *dev,
 			 enum rdmacg_resource_type type)
 {
 #ifdef CONFIG_CGROUP_RDMA
-	return rdmacg_try_charge(&obj->cg, &dev->core->cg_device.cg, type);
+	int ret;
+
+	ret = rdmacg_try_charge(&obj->cg, &dev->core->cg_device.cg, type);
+	if (ret == -EAGAIN)
+		verbs_refuse(dev, "rdma.max of the cgroup allows no further %s",
+			     type == RDMACG_RESOURCE_HCA_HANDLE ? "context" :
+								  "object");
+	return ret;
 #else
 	return 0;
 #endif

@@ -4,8 +4,13 @@
  *
  * Lifetime: a charge is made before an object is created and given back after
  * it is destroyed, both while the device is registered; the cgroup stays alive
- * by the charge.  The device's slot lives from registration to
- * unregistration.
+ * by the charge.  It is that of the process which made the object, whoever
+ * destroys it.  Objects go before their context, and so do their charges.  The
+ * device's slot lives from registration, before programs find the device, to
+ * unregistration, when ib_uverbs has destroyed all they made.
+ *
+ * What is charged: a context is a HCA_HANDLE; a PD, MR, MW, AH, CQ, SRQ or QP of
+ * a program is a HCA_OBJECT.  Kernel consumers' objects and event files are not.
  */
 #ifndef SOFTROCE_CORE_CGROUP_H
 #define SOFTROCE_CORE_CGROUP_H

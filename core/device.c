@@ -91,10 +91,11 @@ struct ib_device *_ib_alloc_device(size_t size)
 
 	if (WARN_ON(size < sizeof(*dev)))
 		return NULL;
-	dev = kzalloc(size, GFP_KERNEL);
+	/* In a namespace of their own programs may make links. */
+	dev = kzalloc(size, GFP_KERNEL_ACCOUNT);
 	if (!dev)
 		return NULL;
-	dev->core = kzalloc(sizeof(*dev->core), GFP_KERNEL);
+	dev->core = kzalloc(sizeof(*dev->core), GFP_KERNEL_ACCOUNT);
 	if (!dev->core) {
 		kfree(dev);
 		return NULL;

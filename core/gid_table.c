@@ -136,7 +136,7 @@ struct gid_table *gid_table_alloc(struct ib_device *dev, u32 port, int len)
 {
 	struct gid_table *table;
 
-	table = kvzalloc(struct_size(table, slots, len), GFP_KERNEL);
+	table = kvzalloc(struct_size(table, slots, len), GFP_KERNEL_ACCOUNT);
 	if (!table)
 		return NULL;
 	table->dev = dev;

@@ -43,7 +43,7 @@ int ib_ports_alloc(struct ib_device *dev)
 	if (!dev->is_switch && !dev->phys_port_cnt)
 		return -EINVAL;
 
-	core->ports = kcalloc(count, sizeof(*core->ports), GFP_KERNEL);
+	core->ports = kcalloc(count, sizeof(*core->ports), GFP_KERNEL_ACCOUNT);
 	if (!core->ports)
 		return -ENOMEM;
 	core->num_ports = count;
@@ -96,7 +96,7 @@ int ib_ports_setup(struct ib_device *dev)
 			return -EINVAL;
 
 		p->pkeys = kcalloc(p->immutable.pkey_tbl_len, sizeof(u16),
-				   GFP_KERNEL);
+				   GFP_KERNEL_ACCOUNT);
 		if (!p->pkeys)
 			return -ENOMEM;
 		ib_port_refresh(dev, port);

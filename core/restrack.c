@@ -21,11 +21,12 @@ int rdma_restrack_init(struct ib_device *dev)
 	struct rdma_restrack_root *root;
 	int type;
 
-	root = kcalloc(RDMA_RESTRACK_MAX, sizeof(*root), GFP_KERNEL);
+	root = kcalloc(RDMA_RESTRACK_MAX, sizeof(*root), GFP_KERNEL_ACCOUNT);
 	if (!root)
 		return -ENOMEM;
 	for (type = 0; type < RDMA_RESTRACK_MAX; type++)
-		xa_init_flags(&root[type].xa, XA_FLAGS_ALLOC1);
+		xa_init_flags(&root[type].xa,
+			      XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 	dev->core->res = root;
 	return 0;
 }

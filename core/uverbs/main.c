@@ -109,7 +109,7 @@ static int uverbs_add(struct ib_device *ibdev)
 	if (!ibdev->ops.alloc_ucontext)
 		return -EOPNOTSUPP;
 
-	udev = kzalloc(sizeof(*udev), GFP_KERNEL);
+	udev = kzalloc(sizeof(*udev), GFP_KERNEL_ACCOUNT);
 	if (!udev)
 		return -ENOMEM;
 	ret = init_srcu_struct(&udev->srcu);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* The table of a program's objects. */
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <cgroup.h>
 #include "command.h"
@@ -229,6 +230,8 @@ void uverbs_objects_destroy_all(struct ib_uverbs_file *file)
 								     &told)))
 				continue;
 			uverbs_object_free(uobj);
+			/* There may be a million of them. */
+			cond_resched();
 		}
 	}
 }

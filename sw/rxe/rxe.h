@@ -127,14 +127,20 @@ static inline struct rxe_pd *to_rxe_pd(struct ib_pd *ibpd)
 	return container_of(ibpd, struct rxe_pd, ibpd);
 }
 
-/* One more object of a kind; -ENOMEM beyond @max.  Undone by atomic_dec(). */
-static inline int rxe_count_object(atomic_t *count, int max)
+/*
+ * How many of @max there may be.  Anybody may make objects: the last sixteenth
+ * is for those who mend what a program did that took all the others.
+ */
+static inline int rxe_object_limit(int max, bool privileged)
 {
-	if (atomic_inc_return(count) <= max)
-		return 0;
-	atomic_dec(count);
-	return -ENOMEM;
+	return privileged ? max : max - max / 16;
 }
+
+/* rxe_alloc.c */
+/* One more object of a kind; -ENOMEM beyond @max.  Undone by atomic_dec(). */
+int rxe_count_object(atomic_t *count, int max);
+#define RXE_GFP_SIZED (GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
+void *rxe_alloc_sized(size_t n, size_t size, gfp_t gfp);
 
 /* rxe_verbs.c */
 extern const struct ib_device_ops rxe_dev_ops;

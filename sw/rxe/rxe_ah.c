@@ -11,7 +11,8 @@
 #include "rxe_qp.h"
 
 /* Handles come and go in any context. */
-static DEFINE_XARRAY_FLAGS(ah_table, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
+static DEFINE_XARRAY_FLAGS(ah_table, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ |
+					      XA_FLAGS_ACCOUNT);
 static u32 ah_next;
 
 static bool is_ipv4(const union ib_gid *gid)

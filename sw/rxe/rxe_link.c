@@ -120,7 +120,8 @@ static struct rxe_dev *rxe_alloc(struct net_device *ndev)
 	rxe = ib_alloc_device(rxe_dev, ib);
 	if (!rxe)
 		return NULL;
-	rxe->counters = alloc_percpu(struct rxe_counters);
+	rxe->counters = alloc_percpu_gfp(struct rxe_counters,
+					 GFP_KERNEL_ACCOUNT);
 	if (!rxe->counters) {
 		ib_dealloc_device(&rxe->ib);
 		return NULL;

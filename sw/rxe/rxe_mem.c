@@ -21,8 +21,7 @@ int rxe_mr_map(struct rxe_mr *mr, struct sg_table *sgt, u32 first)
 	unsigned int i;
 	u32 n = 0;
 
-	extent = kvmalloc_array(sgt->orig_nents, sizeof(*extent),
-				GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	extent = rxe_alloc_sized(sgt->orig_nents, sizeof(*extent), 0);
 	if (!extent)
 		return -ENOMEM;
 

@@ -27,7 +27,7 @@
 #define MR_ACCESS_REMOTE                                                       \
 	(IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC)
 
-static DEFINE_XARRAY_ALLOC1(mr_table);
+static DEFINE_XARRAY_FLAGS(mr_table, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 static u32 mr_next;
 
 static struct rxe_mr *to_rxe_mr(struct ib_mr *ibmr)

@@ -19,7 +19,7 @@
 	 IB_ACCESS_REMOTE_ATOMIC)
 #define MW_ACCESS_WRITES (IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_ATOMIC)
 
-static DEFINE_XARRAY_ALLOC(mw_table);
+static DEFINE_XARRAY_FLAGS(mw_table, XA_FLAGS_ALLOC | XA_FLAGS_ACCOUNT);
 static u32 mw_next = MW_INDEX_MIN;
 
 static struct rxe_mw *to_rxe_mw(struct ib_mw *ibmw)

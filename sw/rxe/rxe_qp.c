@@ -13,8 +13,9 @@
 #define QPN_MIN 16
 #define QPN_LIMIT XA_LIMIT(QPN_MIN, QPN_MIN + RXE_MAX_QP - 1)
 
-static DEFINE_XARRAY_ALLOC(qp_table);
+static DEFINE_XARRAY_FLAGS(qp_table, XA_FLAGS_ALLOC | XA_FLAGS_ACCOUNT);
 static u32 qpn_next;
+static atomic_t num_qp;	/* of all links */
 
 int rxe_qp_table_init(void)
 {
@@ -79,25 +80,34 @@ static int alloc_number(struct rxe_qp *qp)
 static int alloc_entry(struct rxe_qp *qp)
 {
 	struct rxe_qp_entry *entry;
+	int ret;
 
+	ret = rxe_count_object(&num_qp, RXE_MAX_QP);
+	if (ret)
+		return ret;
 	entry = kzalloc(sizeof(*entry), GFP_KERNEL_ACCOUNT);
 	if (!entry)
-		return -ENOMEM;
-	if (alloc_number(qp)) {
-		kfree(entry);
-		return -ENOMEM;
-	}
+		goto uncount;
+	if (alloc_number(qp))
+		goto free_entry;
 	entry->qp = qp;
 	refcount_set(&entry->ref, 1);
 	init_completion(&qp->unused);
 	qp->entry = entry;
 	return 0;
+
+free_entry:
+	kfree(entry);
+uncount:
+	atomic_dec(&num_qp);
+	return -ENOMEM;
 }
 
 static void free_entry(struct rxe_qp *qp)
 {
 	if (!rxe_qp_is_gsi(qp))
 		xa_erase(&qp_table, qp->qpn);
+	atomic_dec(&num_qp);
 	/* A look-up may still hold the pointer. */
 	kfree_rcu(qp->entry, rcu);
 }
@@ -304,5 +314,6 @@ int rxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	rxe_sq_free(qp);
 	free_rq(qp);
 	kfree_rcu(qp->entry, rcu);
+	atomic_dec(&num_qp);
 	return 0;
 }

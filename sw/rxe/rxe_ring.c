@@ -20,12 +20,11 @@ static int alloc_pages_of(struct rxe_ring *ring, u32 count)
 {
 	struct page *page;
 
-	ring->pages = kvmalloc_array(count, sizeof(*ring->pages),
-				     GFP_KERNEL_ACCOUNT);
+	ring->pages = rxe_alloc_sized(count, sizeof(*ring->pages), 0);
 	if (!ring->pages)
 		return -ENOMEM;
 	while (ring->num_pages < count) {
-		page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+		page = alloc_page(RXE_GFP_SIZED | __GFP_ZERO);
 		if (!page) {
 			free_pages_of(ring);
 			return -ENOMEM;
@@ -162,7 +161,7 @@ put_ring:
 
 void rxe_ring_ucontext_init(struct rxe_ucontext *uctx)
 {
-	xa_init_flags(&uctx->pending, XA_FLAGS_ALLOC);
+	xa_init_flags(&uctx->pending, XA_FLAGS_ALLOC | XA_FLAGS_ACCOUNT);
 	uctx->next_pgoff = 1;
 }
 

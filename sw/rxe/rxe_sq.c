@@ -451,7 +451,7 @@ int rxe_sq_init(struct rxe_qp *qp, const struct ib_qp_cap *cap)
 	sq->slot_size = ALIGN(sizeof(struct rxe_swqe) + sq->max_inline, 8);
 	/* As many slots as the ring has elements: the indexes are one. */
 	sq->mask = roundup_pow_of_two(sq->max_wr + 1) - 1;
-	sq->slot = kvcalloc(sq->mask + 1, sq->slot_size, GFP_KERNEL_ACCOUNT);
+	sq->slot = rxe_alloc_sized(sq->mask + 1, sq->slot_size, __GFP_ZERO);
 	if (!sq->slot)
 		return -ENOMEM;
 	if (!qp->is_user)
