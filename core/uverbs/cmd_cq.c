@@ -200,12 +200,17 @@ int uverbs_w_req_notify_cq(struct uverbs_cmd *cmd)
 {
 	const struct ib_uverbs_req_notify_cq *req =
 		uverbs_req(cmd, struct ib_uverbs_req_notify_cq);
+	const struct ib_ucq_object *ucq;
 	struct ib_cq *cq;
 	int ret;
 
 	cq = uverbs_object_use(cmd, &uverbs_cq_type, req->cq_handle);
 	if (IS_ERR(cq))
 		return PTR_ERR(cq);
+	/* An event would have nowhere to go: its waiter would wait for ever. */
+	ucq = cq->cq_context;
+	if (!ucq->comp.file)
+		return -EINVAL;
 	ret = ib_req_notify_cq(cq, req->solicited_only ? IB_CQ_SOLICITED :
 							 IB_CQ_NEXT_COMP);
 	return ret < 0 ? ret : 0;
