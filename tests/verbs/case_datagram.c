@@ -174,7 +174,7 @@ static void b09_too_long(const struct setting *set)
 
 	datagrams_open(set, &d);
 	datagram_recv(&d, 9, 512 + GRH);
-	sent = datagram_send(&d, d.ah, 1000, QKEY, 0);
+	sent = datagram_send(&d, d.ah, 1024, QKEY, 0);
 	got = rig_wait(d.rcq, &wc, 300);
 	if (set->foreign && (got || sent))
 		report_skip("it is an error there", "B09");
@@ -222,7 +222,7 @@ static void ud_sqe(const struct setting *set)
 	datagrams_open(set, &d);
 	/* Longer than any packet. */
 	bad = datagram_send(&d, d.ah, 5000, QKEY, 0);
-	err = ibv_query_qp(d.from, &attr, IBV_QP_STATE, &init);
+	err = ibv_query_qp(d.from, &attr, IBV_QP_STATE | IBV_QP_CUR_STATE, &init);
 	if (set->foreign && (attr.qp_state != IBV_QPS_SQE || err)) {
 		report_skip("not SQE there", "UD send error");
 		datagrams_close(&d);
@@ -230,6 +230,8 @@ static void ud_sqe(const struct setting *set)
 	}
 	report(bad == IBV_WC_LOC_LEN_ERR && !err && attr.qp_state == IBV_QPS_SQE,
 	       "UD longer than the MTU: %s, then state %d", outcome(bad), attr.qp_state);
+	report(attr.cur_qp_state == IBV_QPS_SQE, "D18 in SQE: qp_state %d, cur_qp_state %d, right is %d",
+	       attr.qp_state, attr.cur_qp_state, IBV_QPS_SQE);
 	later = datagram_send(&d, d.ah, 8, QKEY, 0);
 	report(later == IBV_WC_WR_FLUSH_ERR, "UD in SQE: a send gives %s", outcome(later));
 	/* The one in SQE receives. */
@@ -382,7 +384,7 @@ const struct test_case datagram_cases[] = {
 	{ "UD", "datagrams and what comes with them", ud_messages },
 	{ "B09", "a datagram longer than the receive", b09_too_long },
 	{ "QKEY", "Q_Keys", ud_qkeys },
-	{ "SQE", "errors of the send queue", ud_sqe },
+	{ "D18", "errors of the send queue, and its state", ud_sqe },
 	{ "AH", "address handles of others", ud_foreign_handles },
 	{ "MCAST", "multicast groups", ud_groups },
 	{ 0 },

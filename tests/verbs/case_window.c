@@ -164,7 +164,99 @@ static void window_refusals(const struct setting *set)
 	windows_close(&w);
 }
 
+/* ------------------------------------------------------------------ C14 */
+
+/* What is wrong with a bind, if anything. */
+static const struct bind {
+	const char *what;
+	unsigned int region, rights;	/* of the region and of the window */
+	bool other_region, other_window; /* of another protection domain */
+	bool same_key;
+	int want;
+} binds[] = {
+	{ "a region of another PD", MR_ACCESS, IBV_ACCESS_REMOTE_WRITE, true, false, false,
+	  IBV_WC_MW_BIND_ERR },
+	{ "a window of another PD", MR_ACCESS, IBV_ACCESS_REMOTE_WRITE, false, true, false,
+	  IBV_WC_MW_BIND_ERR },
+	{ "window and region of another PD", MR_ACCESS, IBV_ACCESS_REMOTE_WRITE, true, true, false,
+	  IBV_WC_MW_BIND_ERR },
+	{ "REMOTE_WRITE on a region for reading", IBV_ACCESS_MW_BIND, IBV_ACCESS_REMOTE_WRITE,
+	  false, false, false, IBV_WC_MW_BIND_ERR },
+	{ "REMOTE_ATOMIC on a region for reading", IBV_ACCESS_MW_BIND, IBV_ACCESS_REMOTE_ATOMIC,
+	  false, false, false, IBV_WC_MW_BIND_ERR },
+	{ "a region without MW_BIND", IBV_ACCESS_LOCAL_WRITE, IBV_ACCESS_REMOTE_WRITE, false, false,
+	  false, IBV_WC_MW_BIND_ERR },
+	{ "REMOTE_READ on a region for reading", IBV_ACCESS_MW_BIND, IBV_ACCESS_REMOTE_READ, false,
+	  false, false, IBV_WC_SUCCESS },
+	{ "the same key byte", MR_ACCESS, IBV_ACCESS_REMOTE_WRITE, false, false, true,
+	  IBV_WC_SUCCESS },
+	{ "another key byte", MR_ACCESS, IBV_ACCESS_REMOTE_WRITE, false, false, false,
+	  IBV_WC_SUCCESS },
+};
+
+/* The library gives windows of type 1 their keys, and knows some errors by itself. */
+static int bind_type_1(struct windows *w, unsigned int access)
+{
+	struct ibv_mw_bind bind = {
+		.send_flags = IBV_SEND_SIGNALED,
+		.bind_info = { .mr = w->mr, .addr = (uintptr_t)page_of(w), .length = 4096,
+			       .mw_access_flags = access },
+	};
+	struct ibv_wc wc;
+	int err = ibv_bind_mw(w->pair.qp[1], w->mw, &bind);
+
+	if (err)
+		return -abs(err);
+	return rig_wait(w->pair.cq, &wc, 3000) == 1 ? (int)wc.status : -ETIMEDOUT;
+}
+
+static void c14_one(const struct setting *set, enum ibv_mw_type type, const struct bind *b)
+{
+	struct windows w = { 0 };
+	struct ibv_pd *own, *other;
+	int bound, wrote = 0;
+	uint32_t rkey;
+	bool right;
+
+	pair_open(set, &w.pair, 8192);
+	own = w.pair.rig.pd;
+	other = ibv_alloc_pd(w.pair.rig.ctx);
+	if (!other)
+		die("C14 ibv_alloc_pd: %s", strerror(errno));
+	w.mr = ibv_reg_mr(b->other_region ? other : own, page_of(&w), 4096, b->region);
+	w.mw = ibv_alloc_mw(b->other_window ? other : own, type);
+	if (!w.mr || !w.mw)
+		die("C14 a region and a window: %s", strerror(errno));
+	if (type == IBV_MW_TYPE_1) {
+		bound = bind_type_1(&w, b->rights);
+		rkey = w.mw->rkey;
+	} else {
+		rkey = b->same_key ? w.mw->rkey : ibv_inc_rkey(w.mw->rkey);
+		bound = bind_window(&w, rkey, 0, 4096, b->rights);
+	}
+	if (!bound && b->rights & IBV_ACCESS_REMOTE_WRITE)
+		wrote = write_at(&w, rkey, 0, 64);
+	right = bound == b->want && !wrote;
+	/* The library refuses some binds of type 1 before the kernel hears of them. */
+	if (type == IBV_MW_TYPE_1 && b->want)
+		right = is_refusal(bound);
+	report(right, "C14 type %d, %s: %s", type, b->what, outcome(bound));
+	if (ibv_dealloc_mw(w.mw) || ibv_dereg_mr(w.mr) || ibv_dealloc_pd(other))
+		die("C14 taking things down");
+	pair_close(&w.pair);
+}
+
+static void c14_binds(const struct setting *set)
+{
+	for (unsigned int i = 0; i < sizeof(binds) / sizeof(*binds); i++) {
+		if (!binds[i].same_key)
+			c14_one(set, IBV_MW_TYPE_1, &binds[i]);
+		c14_one(set, IBV_MW_TYPE_2, &binds[i]);
+	}
+}
+
 const struct test_case window_cases[] = {
+	{ "C14", "what may be bound to what", c14_binds },
 	{ "MW", "windows and their range", window_range },
 	{ "MW_REFUSED", "what windows do not grant", window_refusals },
 	{ 0 },

@@ -131,7 +131,9 @@ int main(int argc, char **argv)
 {
 	static const struct test_case *const sets[] = { device_cases, memory_cases, queue_cases,
 						      ring_cases, atomic_cases, datagram_cases,
-						      srq_cases, window_cases, rereg_cases };
+						      srq_cases, window_cases, rereg_cases,
+						      cq_cases, fork_cases, rights_cases,
+						      limits_cases };
 	static const struct option longs[] = {
 		{ "dev", 1, NULL, 'd' }, { "gid", 1, NULL, 'g' }, { "full", 0, NULL, 'F' },
 		{ "foreign", 0, NULL, 'f' }, { "dir", 1, NULL, 'r' }, { "list", 0, NULL, 'l' },
@@ -168,6 +170,7 @@ int main(int argc, char **argv)
 			return 2;
 		}
 	}
+	set.fork_err = ibv_fork_init();
 	for (unsigned int s = 0; s < sizeof(sets) / sizeof(*sets); s++) {
 		for (const struct test_case *c = sets[s]; c->id; c++) {
 			if (!chosen(c->id, argv, optind, argc))

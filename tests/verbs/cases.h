@@ -15,6 +15,7 @@
 struct setting {
 	const char *dev, *gid;
 	bool full;		/* the sizes and counts that take minutes */
+	int fork_err;		/* of ibv_fork_init(), which comes before all else */
 	bool foreign;		/* not our stack: spare it what is known to break it */
 	const char *dirs[MAX_DIRS];	/* file systems to map files of */
 	unsigned int dir_count;
@@ -37,7 +38,7 @@ struct test_case {
 
 extern const struct test_case memory_cases[], queue_cases[], device_cases[], ring_cases[],
 	atomic_cases[], datagram_cases[], srq_cases[], window_cases[],
-	rereg_cases[];
+	rereg_cases[], cq_cases[], fork_cases[], rights_cases[], limits_cases[];
 
 /* The device without any queue. */
 void case_open(const struct setting *set, struct rig *rig);
