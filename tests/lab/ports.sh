@@ -46,6 +46,8 @@ verdict $? "A33 ibv_devinfo -v opens it"
 [ ! -s "$TMP/devinfo.err" ]
 verdict $? "A33 and no provider complains" || show "$TMP/devinfo.err"
 check_text "A33 it is the soft-RoCE provider's" 'PORT_ACTIVE|PORT_DOWN' cat "$TMP/devinfo"
+[ ! -e /sys/class/infiniband/rxp/device/vendor ]
+verdict $? "A33 nothing there names a PCI vendor, which older libraries go by"
 rdma link del rxp
 
 # Again without any of the kernel's crc32 modules
@@ -55,7 +57,7 @@ if ours_only "A35 no crypto module is needed"; then
 		echo "install $module /bin/false"
 		rmmod $module 2>/dev/null
 	done >/etc/modprobe.d/no-crc32.conf
-	rmmod rdma_rxe && insmod "$TOP/build/$(uname -r)/rdma_rxe.ko"
+	rmmod rdma_rxe && insmod "$(module_file rdma_rxe)"
 	verdict $? "A35 the driver goes in without a crc32 crypto module"
 	topology_up self 1500 && transfers_ready v4 && run_pingpong
 	verdict $? "A35 and moves data" || show_both

@@ -553,7 +553,7 @@ def refused(peer, end, what, syndrome, send, event=None, access=ALL):
 
 
 def case_access(peer, end):
-    """B20 WRITE and READ with a bad key, range or right: NAK Remote Access Error at once"""
+    """B20 B21 WRITE and READ with a bad key, range or right: a NAK at once, and an event"""
     a, size, rkey = end.address, int(end.size), end.rkey
     no_right = int(end.ask('mr', LOCAL_WRITE)[3])
     gone = end.ask('mr', ALL)

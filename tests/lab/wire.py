@@ -95,6 +95,7 @@ class Checker:
         self.packets = self.programs = self.repeated = 0
         self.ports = {}
         self.streams = {}
+        self.services = set()                           # of our packets
 
     def fault(self, number, kind, text):
         self.faults[kind] += 1
@@ -129,6 +130,7 @@ class Checker:
             self.icrcs.append((ip, p.computed))
         self.form(number, p)
         if self.side(p) == 'ours':
+            self.services.add(p.service)
             self.manners(number, p)
         self.order(number, p)
 
@@ -270,6 +272,7 @@ def report_all(args, frames):
         print(f'#   {line}')
     sides = {side for side, _ in c.counts}
     report(c.packets > 0 and sides == {'ours', 'theirs'}, 'both sides sent something')
+    report(c.services >= {roce.RC, roce.UC, roce.UD}, 'B13 we sent packets of RC, UC and UD')
     for kind, what in (
             ('malformed', 'every packet can be decoded'),
             ('ICRC', f'B01 the ICRC of all {c.packets} packets is what the specification says'),
