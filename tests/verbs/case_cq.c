@@ -205,7 +205,7 @@ static unsigned int events(struct notified *n, int ms)
 }
 
 /* One message to the first queue pair, received and gone. Events that came. */
-static unsigned int message(struct notified *n, unsigned int flags)
+static unsigned int deliver(struct notified *n, unsigned int flags)
 {
 	struct ibv_sge sge = { (uintptr_t)n->p.buf + 4096, 4096, n->p.mr->lkey };
 	struct ibv_recv_wr wr = { .sg_list = &sge, .num_sge = 1 }, *bad;
@@ -233,30 +233,30 @@ static void d08_solicited(const struct setting *set)
 	struct ibv_wc wc;
 
 	notified_open(set, &n, 64);
-	plain = message(&n, 0);
-	marked = message(&n, IBV_SEND_SOLICITED);
+	plain = deliver(&n, 0);
+	marked = deliver(&n, IBV_SEND_SOLICITED);
 	report(!plain && !marked, "D08 not armed: %u events, solicited %u", plain, marked);
 
 	d08_arm(&n, 1);
-	plain = message(&n, 0);
-	marked = message(&n, IBV_SEND_SOLICITED);
-	again = message(&n, IBV_SEND_SOLICITED);
+	plain = deliver(&n, 0);
+	marked = deliver(&n, IBV_SEND_SOLICITED);
+	again = deliver(&n, IBV_SEND_SOLICITED);
 	report(!plain && marked == 1 && !again,
 	       "D08 armed for solicited ones: %u events for another, %u for one, %u for the next",
 	       plain, marked, again);
 
 	d08_arm(&n, 0);
-	plain = message(&n, 0);
-	again = message(&n, IBV_SEND_SOLICITED);
+	plain = deliver(&n, 0);
+	again = deliver(&n, IBV_SEND_SOLICITED);
 	report(plain == 1 && !again, "D08 armed for the next one: %u events, then %u", plain, again);
 
 	/* Both at once are the next one, in whichever order. */
 	d08_arm(&n, 0);
 	d08_arm(&n, 1);
-	plain = message(&n, 0);
+	plain = deliver(&n, 0);
 	d08_arm(&n, 1);
 	d08_arm(&n, 0);
-	again = message(&n, 0);
+	again = deliver(&n, 0);
 	report(plain == 1 && again == 1, "D08 armed for both: %u events, in the other order %u",
 	       plain, again);
 
