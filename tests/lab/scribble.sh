@@ -13,6 +13,7 @@
 #   tests/lab/scribble.sh [--seconds N] [--seed N]     20 s
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/memory.sh"
+. "$(dirname "$0")/honest.sh"
 
 seconds=20 seed=()
 while [ $# -gt 0 ]; do
@@ -27,46 +28,12 @@ ours_only "queues that lie" || finish
 
 resources() { rdma res | sed -n 's/^[0-9]*: \(rx[ab]\):/\1/p'; }
 
-# honest NAME COMMAND...: over and over until told to stop; what it did is in
-# $TMP/NAME.log, and a line in $TMP/NAME for every time it went through
-honest()
-{
-	local name=$1 rounds=0
-	shift
-	while [ ! -e "$TMP/enough" ]; do
-		if ! "$@" >"$TMP/$name.log" 2>&1; then
-			cp "$TMP/$name.log" "$TMP/$name.bad"
-			echo "failed after $rounds good rounds" >"$TMP/$name.verdict"
-			return 1
-		fi
-		rounds=$((rounds + 1))
-		echo "$rounds" >"$TMP/$name.rounds"
-	done
-}
-between_links()
-{
-	at b "$VERBS/bytecheck" --server -d rxb -g "$b_gid" -p 18700 --limit 300 &
-	at a "$VERBS/bytecheck" --client "$b_v4" -d rxa -g "$a_gid" -p 18700 --quick --qps 4 \
-		--limit 300 && wait $!
-}
-on_itself()
-{
-	"$VERBS/bytecheck" --loopback -d rxa -g "$a_gid" --quick --qps 2 --events --limit 300
-}
-honest_verdict()
-{
-	local name=$1 pid=$2
-	wait "$pid"
-	verdict $? "byte checks $3 pass all the time: $(cat "$TMP/$name.rounds" 2>/dev/null) rounds" ||
-		{ cat "$TMP/$name.verdict"; show "$TMP/$name.bad"; }
-}
-
 before=$(pinned_pages)
 topology_up netns 4200 || die "links in two namespaces"
 transfers_ready v4 || die "GIDs"
 resources >"$TMP/res.before"
 
-honest links between_links &
+honest links between_links 18700 --qps 4 &
 links_pid=$!
 honest itself on_itself &
 itself_pid=$!
