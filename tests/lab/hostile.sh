@@ -11,11 +11,20 @@
 #
 #   [ tunh rxt ] <-- trains of packets, written into the tun interface
 #
-#   tests/lab/hostile.sh [--full]    every packet, not every 41st, and more at random
+#   tests/lab/hostile.sh [--full] [--seconds N]
+#
+# --full: every packet, not every 41st, and more at random. --seconds: again and
+# again, with other random packets, until so much time has passed.
 . "$(dirname "$0")/lib.sh"
 
-options=(--stride 41 --fuzz 2000)
-[ "${1:-}" != --full ] || options=(--stride 1 --fuzz 200000)
+options=(--stride 41 --fuzz 2000) seconds=0
+while [ $# -gt 0 ]; do
+	case $1 in
+	--full) options=(--stride 1 --fuzz 200000); shift ;;
+	--seconds) seconds=$2; shift 2 ;;
+	*) die "unknown option $1" ;;
+	esac
+done
 ours_only "packets that lie" || finish
 
 between_links()
@@ -47,9 +56,17 @@ else
 fi
 honest &
 honest_pid=$!
-pass_on "$VERBS/packets" -d rxa --netns nsb --if vb --mac "$(at a cat /sys/class/net/va/address)" \
-	--v4 "$b_v4,$a_v4" --v6 "$b_v6,$a_v6" "${trains[@]}" \
-	"${options[@]}"
+liars()
+{
+	pass_on "$VERBS/packets" -d rxa --netns nsb --if vb \
+		--mac "$(at a cat /sys/class/net/va/address)" \
+		--v4 "$b_v4,$a_v4" --v6 "$b_v6,$a_v6" "${trains[@]}" "${options[@]}" "$@"
+}
+end=$((SECONDS + seconds))
+liars
+while [ $SECONDS -lt $end ]; do
+	liars --seed $RANDOM
+done
 touch "$TMP/enough"
 wait $honest_pid
 verdict $? "byte checks pass all the time: $(cat "$TMP/rounds" 2>/dev/null) rounds" ||
