@@ -11,7 +11,7 @@ JOBS ?= $(shell nproc)
 
 SOURCES := Kbuild core include sw tests/kunit tests/kernel
 
-.PHONY: help modules load unload check kunit demo test test-full docs setup clean
+.PHONY: help modules load unload check kunit demo test test-full test-debug docs setup clean
 
 modules: ## build the modules for KVER (default: the running kernel) or KDIR
 	@test -e $(KDIR)/Makefile || { \
@@ -50,6 +50,10 @@ test: ## all checks, unit tests and lab scenarios that CI runs
 test-full: ## the same with every cell of the transfer matrix
 	scripts/setup build check lab test
 	scripts/test --full
+
+test-debug: ## lab scenarios on kernels with KASAN, lockdep, kmemleak and KCSAN
+	scripts/setup build lab test
+	scripts/test-debug
 
 docs: ## regenerate docs/qp-states.md and docs/opcodes.md from their tables
 	scripts/gendocs

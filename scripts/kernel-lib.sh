@@ -11,6 +11,7 @@ own_kernel()
 {
 	OWN_ARGS=(ARCH=x86_64)
 	OWN_TARGETS=(vmlinux modules)
+	OWN_DEFAULTS=''
 	case $1 in
 	uml)
 		OWN_NAME="User Mode Linux"
@@ -18,13 +19,14 @@ own_kernel()
 		OWN_FRAGMENTS=(uml.config)
 		OWN_ARGS=(ARCH=um SUBARCH=x86_64)
 		OWN_TARGETS=(linux modules)
+		OWN_DEFAULTS=yes
 		OWN_OBJECTS=1680	# about so many; for the progress line
 		;;
 	kasan | kcsan)
 		OWN_NAME="the $1 kernel"
 		OWN_TREE=$CACHE/debug-$1-$OWN_SERIES
 		OWN_FRAGMENTS=(debug.config "debug-$1.config")
-		OWN_OBJECTS=2300
+		OWN_OBJECTS=1300
 		;;
 	*) die "no kernel '$1' is built here" "there are uml, kasan and kcsan" ;;
 	esac
@@ -43,15 +45,21 @@ own_fragments() { (cd "$ROOT/scripts" && cat "${OWN_FRAGMENTS[@]}"); }
 
 own_make() { make -C "$1" O="$OWN_TREE" "${OWN_ARGS[@]}" "${@:2}"; }
 
-# Configure: the fragments over allnoconfig, and nothing of them may get lost
+# Configure: the fragments over allnoconfig, and nothing of them may get lost.
+# User Mode Linux takes the defaults of what that makes possible, an emulated
+# machine does without.
 own_configure()
 {
-	local wanted lost
-	wanted=$(own_fragments | grep '^\(# \)\?CONFIG_')
-	own_make "$1" allnoconfig
-	printf '%s\n' "$wanted" >>"$OWN_TREE/.config"
-	own_make "$1" olddefconfig
-	lost=$(printf '%s\n' "$wanted" | grep -vxFf "$OWN_TREE/.config" || true)
+	local wanted=$OWN_TREE/wanted.config lost
+	own_fragments | grep '^\(# \)\?CONFIG_' >"$wanted"
+	if [ "$OWN_DEFAULTS" ]; then
+		own_make "$1" allnoconfig
+		cat "$wanted" >>"$OWN_TREE/.config"
+		own_make "$1" olddefconfig
+	else
+		own_make "$1" KCONFIG_ALLCONFIG="$wanted" allnoconfig
+	fi
+	lost=$(grep -vxFf "$OWN_TREE/.config" "$wanted" || true)
 	[ -z "$lost" ] || {
 		printf 'not taken over from %s:\n%s\n' "${OWN_FRAGMENTS[*]}" "$lost"
 		return 1
