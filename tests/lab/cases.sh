@@ -24,6 +24,7 @@ fi
 options=()
 ours || options+=(--foreign)
 pass_on "$VERBS/cases" -d rxa -g "$a_gid" "${dirs[@]}" "${options[@]}" "$@"
+pass_on "$VERBS/cases" -d rxa -g "$a_gid" "${options[@]}" --fork-init C23
 check_text "A34 ibv_devices works for a plain user" 'rxa' \
 	setpriv --reuid=65534 --regid=65534 --clear-groups ibv_devices
 check_text "A34 ibv_devinfo too" 'PORT_ACTIVE' \

@@ -125,7 +125,7 @@ static bool chosen(const char *id, char **argv, int from, int argc)
 
 static const char usage[] =
 	"usage: cases [-d DEV] [-g INDEX|v4|v6] [--full] [--foreign] [--dir DIR]...\n"
-	"             [--list] [ID...]\n";
+	"             [--fork-init] [--list] [ID...]\n";
 
 int main(int argc, char **argv)
 {
@@ -137,6 +137,7 @@ int main(int argc, char **argv)
 	static const struct option longs[] = {
 		{ "dev", 1, NULL, 'd' }, { "gid", 1, NULL, 'g' }, { "full", 0, NULL, 'F' },
 		{ "foreign", 0, NULL, 'f' }, { "dir", 1, NULL, 'r' }, { "list", 0, NULL, 'l' },
+		{ "fork-init", 0, NULL, 'i' },
 		{ 0 },
 	};
 	struct setting set = { .dev = "", .gid = "v4" };
@@ -158,6 +159,9 @@ int main(int argc, char **argv)
 		case 'f':
 			set.foreign = true;
 			break;
+		case 'i':
+			set.fork_init = true;
+			break;
 		case 'l':
 			list = true;
 			break;
@@ -170,7 +174,8 @@ int main(int argc, char **argv)
 			return 2;
 		}
 	}
-	set.fork_err = ibv_fork_init();
+	if (set.fork_init)
+		set.fork_err = ibv_fork_init();
 	for (unsigned int s = 0; s < sizeof(sets) / sizeof(*sets); s++) {
 		for (const struct test_case *c = sets[s]; c->id; c++) {
 			if (!chosen(c->id, argv, optind, argc))

@@ -15,7 +15,8 @@
 struct setting {
 	const char *dev, *gid;
 	bool full;		/* the sizes and counts that take minutes */
-	int fork_err;		/* of ibv_fork_init(), which comes before all else */
+	bool fork_init;		/* ibv_fork_init() was called, before all else */
+	int fork_err;		/* what it said */
 	bool foreign;		/* not our stack: spare it what is known to break it */
 	const char *dirs[MAX_DIRS];	/* file systems to map files of */
 	unsigned int dir_count;

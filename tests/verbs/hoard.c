@@ -185,7 +185,7 @@ static const struct kind {
 	{ "qp-used", make_qp_used },
 };
 
-#define NUM_KINDS (sizeof(kinds) / sizeof(kinds[0]))
+#define NUM_KINDS (sizeof(kinds) / sizeof(*kinds))
 
 static const struct kind *kind_of(const char *name)
 {
@@ -277,13 +277,26 @@ int main(int argc, char **argv)
 
 	while ((opt = getopt_long(argc, argv, "d:g:n:f:m:", options, NULL)) != -1) {
 		switch (opt) {
-		case 'd': dev = optarg; break;
-		case 'g': gid = optarg; break;
-		case 'n': count = strtoul(optarg, NULL, 0); break;
-		case 'f': file = open(optarg, O_RDONLY); break;
-		case 'm': limit = strtoull(optarg, NULL, 0); break;
-		case 'k': list_kinds(); return 0;
-		default: die("usage: hoard -d DEV [-g GID] [-n COUNT] [-f FILE -m LIMIT] KIND");
+		case 'd':
+			dev = optarg;
+			break;
+		case 'g':
+			gid = optarg;
+			break;
+		case 'n':
+			count = strtoul(optarg, NULL, 0);
+			break;
+		case 'f':
+			file = open(optarg, O_RDONLY);
+			break;
+		case 'm':
+			limit = strtoull(optarg, NULL, 0);
+			break;
+		case 'k':
+			list_kinds();
+			return 0;
+		default:
+			die("usage: hoard -d DEV [-g GID] [-n COUNT] [-f FILE -m LIMIT] KIND");
 		}
 	}
 	if (optind + 1 != argc)
