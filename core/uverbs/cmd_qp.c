@@ -96,6 +96,9 @@ static int uverbs_create_qp(struct uverbs_cmd *cmd,
 	if (req->comp_mask || req->create_flags ||
 	    req->source_qpn)
 		return -EOPNOTSUPP;
+	/* Before what they name is looked for: there are no XRC domains. */
+	if (req->qp_type == IB_QPT_XRC_INI || req->qp_type == IB_QPT_XRC_TGT)
+		return -EOPNOTSUPP;
 	ret = uverbs_qp_parts(cmd, req, &pd, &attr);
 	if (ret)
 		return ret;

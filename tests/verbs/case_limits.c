@@ -130,7 +130,8 @@ static void d23_send_overflow(const struct setting *set)
 
 static void d23_unknown_type(const struct setting *set)
 {
-	static const unsigned int types[] = { 0, 1, 5, IBV_QPT_RAW_PACKET, 77, IBV_QPT_DRIVER,
+	static const unsigned int types[] = { 0, 1, 5, IBV_QPT_RAW_PACKET, IBV_QPT_XRC_SEND,
+					      77, IBV_QPT_DRIVER,
 					      0xffffffff };
 	struct tuning tune = tuning_default;
 	struct pair p;
