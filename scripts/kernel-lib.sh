@@ -34,11 +34,11 @@ own_kernel()
 
 progress_of()
 {
-	local done
-	done=$(grep -cE '^  (CC|AS|LD|AR) ' "$1" || true)
-	[ "$done" -gt 0 ] || return 0
-	done=$((done * 100 / OWN_OBJECTS))
-	printf ', about %d%%' "$((done < 99 ? done : 99))"
+	local built
+	built=$(grep -cE '^  (CC|AS|LD|AR) ' "$1" || true)
+	[ "$built" -gt 0 ] || return 0
+	built=$((built * 100 / OWN_OBJECTS))
+	printf ', about %d%%' "$((built < 99 ? built : 99))"
 }
 
 own_fragments() { (cd "$ROOT/scripts" && cat "${OWN_FRAGMENTS[@]}"); }
