@@ -32,9 +32,11 @@ own_kernel()
 	esac
 }
 
+# Of a kernel: our modules are built in a moment
 progress_of()
 {
 	local built
+	[ "$1" = "$OWN_TREE.log" ] || return 0
 	built=$(grep -cE '^  (CC|AS|LD|AR) ' "$1" || true)
 	[ "$built" -gt 0 ] || return 0
 	built=$((built * 100 / OWN_OBJECTS))
