@@ -33,15 +33,18 @@ verdict $status "the module says that all went well" || show "$TMP/insmod"
 exported() { nm "$1" | sed -n 's/.* __ksymtab_//p' | sort; }
 unpacked() { case $1 in *.xz) xz -dc "$1" ;; *) cat "$1" ;; esac; }
 tree=/lib/modules/$(uname -r)/kernel
-upper=(nvme-rdma nvmet-rdma ib_iser ib_isert ib_srp rds_rdma rpcrdma 9pnet_rdma smc)
-if [[ $(uname -r) == 6.12.* ]] &&
-	core=$(find "$tree" -name 'ib_core.ko*' 2>/dev/null | grep .); then
+upper=(drivers/nvme/{host/nvme,target/nvmet}-rdma
+	drivers/infiniband/ulp/{iser/ib_iser,isert/ib_isert,srp/ib_srp}
+	net/{rds/rds_rdma,sunrpc/xprtrdma/rpcrdma,9p/9pnet_rdma,smc/smc})
+core=$(compgen -G "$tree/drivers/infiniband/core/ib_core.ko*")
+if [[ $(uname -r) == 6.12.* ]] && [ -n "$core" ]; then
 	unpacked "$core" >"$TMP/core.ko"
 	exported "$TMP/core.ko" >"$TMP/theirs"
 	exported "$(module_file ib_core)" >"$TMP/ours"
 	comm -23 "$TMP/theirs" "$TMP/ours" | grep -v '^ib_sa_' >"$TMP/lacks"
 	for layer in "${upper[@]}"; do
-		file=$(find "$tree" -name "$layer.ko*" | head -n 1)
+		file=$(compgen -G "$tree/$layer.ko*")
+		layer=${layer##*/}
 		[ -n "$file" ] || { skip "not built by Debian" "$layer"; continue; }
 		unpacked "$file" >"$TMP/layer.ko"
 		nm -u "$TMP/layer.ko" | awk '{ print $2 }' | sort >"$TMP/needs"
