@@ -205,7 +205,7 @@ static int set_bound(const struct rdma_nl_req *req,
 		return -EINVAL;
 	}
 	ret = qp_counter_bind(view->dev, view->port, qpn, &id, req->extack);
-	/* There is room: the message holds next to nothing so far. */
+	/* There is room in it. */
 	return ret ?: put_pair(msg, id, qpn);
 }
 
@@ -243,14 +243,14 @@ static int set_optional(const struct rdma_nl_req *req)
 	return -EINVAL;
 }
 
-/**
- * nldev_counter_set - answer RDMA_NLDEV_CMD_STAT_SET
- * @req: the request, about a port
- *
- * Context: process.
- * Return: 0, or a negative errno with the reason told.
+/*
+ * A change to the port that @req names.  @act makes it and adds to the reply,
+ * which holds next to nothing so far.
  */
-int nldev_counter_set(const struct rdma_nl_req *req)
+static int change(const struct rdma_nl_req *req,
+		  int (*act)(const struct rdma_nl_req *req,
+			     const struct nldev_view *view,
+			     struct sk_buff *msg))
 {
 	struct nldev_view view = {};
 	struct nlmsghdr *nlh;
@@ -265,27 +265,38 @@ int nldev_counter_set(const struct rdma_nl_req *req)
 	if (!msg)
 		goto put_device;
 	ret = nldev_put_handle(msg, view.dev) ?:
-	      nla_put_u32(msg, RDMA_NLDEV_ATTR_PORT_INDEX, view.port);
+	      nla_put_u32(msg, RDMA_NLDEV_ATTR_PORT_INDEX, view.port) ?:
+	      act(req, &view, msg);
 	if (ret)
-		goto free_msg;
-	if (req->tb[RDMA_NLDEV_ATTR_STAT_MODE]) {
-		ret = set_mode(req, &view, msg);
-	} else if (req->tb[RDMA_NLDEV_ATTR_STAT_HWCOUNTERS]) {
-		ret = set_optional(req);
-	} else {
-		NL_SET_ERR_MSG(req->extack, "nothing known to set");
-		ret = -EINVAL;
-	}
-	if (ret)
-		goto free_msg;
-	ret = rdma_nl_reply_send(req, msg, nlh);
-	goto put_device;
-
-free_msg:
-	nlmsg_free(msg);
+		nlmsg_free(msg);
+	else
+		ret = rdma_nl_reply_send(req, msg, nlh);
 put_device:
 	ib_device_put(view.dev);
 	return ret;
+}
+
+static int set(const struct rdma_nl_req *req, const struct nldev_view *view,
+	       struct sk_buff *msg)
+{
+	if (req->tb[RDMA_NLDEV_ATTR_STAT_MODE])
+		return set_mode(req, view, msg);
+	if (req->tb[RDMA_NLDEV_ATTR_STAT_HWCOUNTERS])
+		return set_optional(req);
+	NL_SET_ERR_MSG(req->extack, "nothing known to set");
+	return -EINVAL;
+}
+
+/**
+ * nldev_counter_set - answer RDMA_NLDEV_CMD_STAT_SET
+ * @req: the request, about a port
+ *
+ * Context: process.
+ * Return: 0, or a negative errno with the reason told.
+ */
+int nldev_counter_set(const struct rdma_nl_req *req)
+{
+	return change(req, set);
 }
 
 static int delete(const struct rdma_nl_req *req, const struct nldev_view *view,
@@ -295,12 +306,7 @@ static int delete(const struct rdma_nl_req *req, const struct nldev_view *view,
 	u32 qpn;
 	int ret;
 
-	ret = check_kind(req) ?: get_qpn(req, &qpn);
-	if (ret)
-		return ret;
-	ret = nldev_put_handle(msg, view->dev) ?:
-	      nla_put_u32(msg, RDMA_NLDEV_ATTR_PORT_INDEX, view->port) ?:
-	      put_pair(msg, id, qpn);
+	ret = check_kind(req) ?: get_qpn(req, &qpn) ?: put_pair(msg, id, qpn);
 	return ret ?: qp_counter_unbind(view->dev, view->port, qpn, id,
 					req->extack);
 }
@@ -314,24 +320,5 @@ static int delete(const struct rdma_nl_req *req, const struct nldev_view *view,
  */
 int nldev_counter_del(const struct rdma_nl_req *req)
 {
-	struct nldev_view view = {};
-	struct nlmsghdr *nlh;
-	struct sk_buff *msg;
-	int ret;
-
-	ret = get_changeable(req, &view);
-	if (ret)
-		return ret;
-	ret = -ENOMEM;
-	msg = rdma_nl_reply_new(req, 0, &nlh);
-	if (!msg)
-		goto put_device;
-	ret = delete(req, &view, msg);
-	if (ret)
-		nlmsg_free(msg);
-	else
-		ret = rdma_nl_reply_send(req, msg, nlh);
-put_device:
-	ib_device_put(view.dev);
-	return ret;
+	return change(req, delete);
 }

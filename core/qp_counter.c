@@ -179,13 +179,17 @@ static int publish(struct rdma_counter *counter, struct ib_qp *qp)
 
 /* ---- by hand ---- */
 
-/* A queue pair that the caller may see, held. */
+/* A queue pair that can be counted and that the caller may see, held. */
 static struct ib_qp *get_qp(struct ib_device *dev, u32 port, u32 qpn,
 			    struct netlink_ext_ack *extack)
 {
 	struct rdma_restrack_entry *res;
 	struct ib_qp *qp;
+	int ret;
 
+	ret = check_driver(dev, extack);
+	if (ret)
+		return ERR_PTR(ret);
 	res = rdma_restrack_get_byid(dev, RDMA_RESTRACK_QP, qpn);
 	if (!IS_ERR(res)) {
 		qp = container_of(res, struct ib_qp, res);
@@ -270,9 +274,6 @@ int qp_counter_bind(struct ib_device *dev, u32 port, u32 qpn, u32 *id,
 	struct ib_qp *qp;
 	int ret;
 
-	ret = check_driver(dev, extack);
-	if (ret)
-		return ret;
 	qp = get_qp(dev, port, qpn, extack);
 	if (IS_ERR(qp))
 		return PTR_ERR(qp);
@@ -336,9 +337,6 @@ int qp_counter_unbind(struct ib_device *dev, u32 port, u32 qpn, u32 id,
 	struct ib_qp *qp;
 	int ret;
 
-	ret = check_driver(dev, extack);
-	if (ret)
-		return ret;
 	qp = get_qp(dev, port, qpn, extack);
 	if (IS_ERR(qp))
 		return PTR_ERR(qp);

@@ -16,11 +16,6 @@
 
 #define PIN_BATCH (PAGE_SIZE / sizeof(struct page *))
 
-/* Whoever may write through the region: its owner, a peer or a window. */
-#define WRITING_ACCESS                                                         \
-	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |                      \
-	 IB_ACCESS_REMOTE_ATOMIC | IB_ACCESS_MW_BIND)
-
 static int charge_pinned(struct mm_struct *mm, unsigned long npages)
 {
 	unsigned long limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
@@ -161,7 +156,7 @@ struct ib_umem *ib_umem_get(struct ib_device *device, unsigned long addr,
 	umem->ibdev = device;
 	umem->address = addr;
 	umem->length = size;
-	umem->writable = !!(access & WRITING_ACCESS);
+	umem->writable = !!(access & IB_UMEM_WRITING);
 
 	pages = (struct page **)__get_free_page(GFP_KERNEL);
 	if (!pages) {

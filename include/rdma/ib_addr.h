@@ -14,6 +14,15 @@ union rdma_sockaddr {
 };
 
 /**
+ * rdma_gid_is_ipv4 - tell whether a RoCEv2 GID stands for an IPv4 address
+ * @gid: the GID, of an interface or of a group
+ */
+static inline bool rdma_gid_is_ipv4(const union ib_gid *gid)
+{
+	return ipv6_addr_v4mapped((const struct in6_addr *)gid);
+}
+
+/**
  * rdma_gid2ip - the IP address that a RoCEv2 GID stands for
  * @out: sockaddr_in for an IPv4-mapped GID, else sockaddr_in6, port 0
  * @gid: the GID
@@ -23,7 +32,7 @@ static inline void rdma_gid2ip(struct sockaddr *out, const union ib_gid *gid)
 	union rdma_sockaddr *to = (union rdma_sockaddr *)out;
 	const struct in6_addr *in6 = (const struct in6_addr *)gid;
 
-	if (ipv6_addr_v4mapped(in6)) {
+	if (rdma_gid_is_ipv4(gid)) {
 		memset(&to->_sockaddr_in, 0, sizeof(to->_sockaddr_in));
 		to->_sockaddr_in.sin_family = AF_INET;
 		to->_sockaddr_in.sin_addr.s_addr = in6->s6_addr32[3];
@@ -80,8 +89,8 @@ rdma_gid_attr_network_type(const struct ib_gid_attr *attr)
 		return RDMA_NETWORK_IB;
 	if (attr->gid_type == IB_GID_TYPE_ROCE)
 		return RDMA_NETWORK_ROCE_V1;
-	return ipv6_addr_v4mapped((const struct in6_addr *)&attr->gid) ?
-		       RDMA_NETWORK_IPV4 : RDMA_NETWORK_IPV6;
+	return rdma_gid_is_ipv4(&attr->gid) ? RDMA_NETWORK_IPV4 :
+					      RDMA_NETWORK_IPV6;
 }
 
 #endif

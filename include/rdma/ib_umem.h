@@ -12,11 +12,16 @@
 #include <linux/scatterlist.h>
 #include <rdma/ib_verbs.h>
 
+/* Whoever may write through a region: its owner, a peer or a window. */
+#define IB_UMEM_WRITING                                                        \
+	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |                      \
+	 IB_ACCESS_REMOTE_ATOMIC | IB_ACCESS_MW_BIND)
+
 /**
  * struct ib_umem - a pinned range of a program's memory
  * @address: first byte, in the program's address space
  * @length: bytes
- * @writable: pinned for writing
+ * @writable: pinned for writing, for one of IB_UMEM_WRITING
  * @sgt_append: the pages; neighbours in memory are merged into extents
  */
 struct ib_umem {

@@ -15,11 +15,6 @@ static DEFINE_XARRAY_FLAGS(ah_table, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ |
 					      XA_FLAGS_ACCOUNT);
 static u32 ah_next;
 
-static bool is_ipv4(const union ib_gid *gid)
-{
-	return ipv6_addr_v4mapped((const struct in6_addr *)gid);
-}
-
 static int check_attr(const struct rdma_ah_attr *attr)
 {
 	const struct ib_global_route *grh = rdma_ah_read_grh(attr);
@@ -30,7 +25,8 @@ static int check_attr(const struct rdma_ah_attr *attr)
 	if (grh->sgid_attr->gid_type != IB_GID_TYPE_ROCE_UDP_ENCAP)
 		return -EINVAL;
 	if (rdma_is_zero_gid(&grh->dgid) ||
-	    is_ipv4(&grh->dgid) != is_ipv4(&grh->sgid_attr->gid))
+	    rdma_gid_is_ipv4(&grh->dgid) !=
+		    rdma_gid_is_ipv4(&grh->sgid_attr->gid))
 		return -EINVAL;
 	return 0;
 }

@@ -66,11 +66,6 @@ static struct rxe_member *find_member(struct rxe_group *group,
 
 /* ---- the network ---- */
 
-static bool is_ipv4(const union ib_gid *mgid)
-{
-	return ipv6_addr_v4mapped((const struct in6_addr *)mgid);
-}
-
 #if IS_ENABLED(CONFIG_IPV6)
 static int join6(struct net_device *ndev, const union ib_gid *mgid)
 {
@@ -126,8 +121,9 @@ static int join(const struct rxe_group *group)
 	rtnl_lock();
 	ndev = group->rxe->ndev;
 	if (ndev)
-		ret = is_ipv4(&group->mgid) ? join4(ndev, &group->mgid) :
-					      join6(ndev, &group->mgid);
+		ret = rdma_gid_is_ipv4(&group->mgid) ?
+			      join4(ndev, &group->mgid) :
+			      join6(ndev, &group->mgid);
 	rtnl_unlock();
 	return ret;
 }
@@ -139,7 +135,7 @@ static void leave(const struct rxe_group *group)
 	rtnl_lock();
 	/* One that has gone has forgotten its groups. */
 	ndev = group->rxe->ndev;
-	if (ndev && is_ipv4(&group->mgid))
+	if (ndev && rdma_gid_is_ipv4(&group->mgid))
 		leave4(ndev, &group->mgid);
 	else if (ndev)
 		leave6(ndev, &group->mgid);

@@ -21,9 +21,6 @@
 	 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC | IB_ACCESS_MW_BIND | \
 	 IB_ACCESS_HUGETLB | IB_ACCESS_FLUSH_GLOBAL | IB_ACCESS_OPTIONAL)
 
-#define MR_ACCESS_WRITING                                                      \
-	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |                      \
-	 IB_ACCESS_REMOTE_ATOMIC | IB_ACCESS_MW_BIND)
 #define MR_ACCESS_REMOTE                                                       \
 	(IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC)
 
@@ -219,7 +216,7 @@ struct ib_mr *rxe_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 	ret = check_user(length, virt, access);
 	if (ret)
 		return ERR_PTR(ret);
-	if (!anew && access & MR_ACCESS_WRITING && !mr->umem->writable) {
+	if (!anew && access & IB_UMEM_WRITING && !mr->umem->writable) {
 		if (mr->umem->owning_mm != current->mm)
 			return ERR_PTR(-EOPNOTSUPP);
 		anew = true;
