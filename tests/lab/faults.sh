@@ -141,10 +141,6 @@ nothing_left()
 {
 	must "objects are gone" eventually 10 no_objects
 }
-no_objects()
-{
-	! rdma res | grep -E '(qp|mr|ctx|cm_id) [1-9]' && ! rdma res | grep -E '(pd|cq) [2-9]'
-}
 links_are_gone()
 {
 	must "the links vanish" eventually 20 no_links

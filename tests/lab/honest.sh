@@ -43,3 +43,32 @@ on_itself()
 {
 	"$VERBS/bytecheck" --loopback -d "$a_dev" -g "$a_gid" --quick --qps 2 --events --limit 600
 }
+
+# honest_start, honest_end: one of each, beside the liars
+honest_start()
+{
+	honest links between_links 18700 --qps 4 &
+	links_pid=$!
+	honest itself on_itself &
+	itself_pid=$!
+}
+honest_end()
+{
+	touch "$TMP/enough"
+	honest_verdict links "$links_pid" "between two links"
+	honest_verdict itself "$itself_pid" "of a link with itself"
+}
+
+# liar_options [--seconds N] [--seed N] [--full]: sets $seconds and $seed
+liar_options()
+{
+	seconds=20 seed=()
+	while [ $# -gt 0 ]; do
+		case $1 in
+		--seconds) seconds=$2; shift 2 ;;
+		--seed) seed=(--seed "$2"); shift 2 ;;
+		--full) seconds=600; shift ;;
+		*) die "unknown option $1" ;;
+		esac
+	done
+}

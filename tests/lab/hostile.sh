@@ -16,6 +16,7 @@
 # --full: every packet, not every 41st, and more at random. --seconds: again and
 # again, with other random packets, until so much time has passed.
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/honest.sh"
 
 options=(--stride 41 --fuzz 2000) seconds=0
 while [ $# -gt 0 ]; do
@@ -26,22 +27,6 @@ while [ $# -gt 0 ]; do
 	esac
 done
 ours_only "packets that lie" || finish
-
-between_links()
-{
-	at b "$VERBS/bytecheck" --server -d rxb -g "$b_gid" -p 18700 --limit 600 &
-	at a "$VERBS/bytecheck" --client "$b_v4" -d rxa -g "$a_gid" -p 18700 --quick --qps 4 \
-		--limit 600 && wait $!
-}
-honest()
-{
-	local rounds=0
-	while [ ! -e "$TMP/enough" ]; do
-		between_links >"$TMP/honest" 2>&1 || return
-		rounds=$((rounds + 1))
-		echo "$rounds" >"$TMP/rounds"
-	done
-}
 
 topology_up netns 1500 || die "links in two namespaces"
 transfers_ready v4 || die "GIDs"
@@ -54,8 +39,8 @@ if ip tuntap add name tunh mode tun vnet_hdr 2>"$TMP/tun" && ip addr add 10.30.0
 else
 	skip "no tun interface: $(head -n 1 "$TMP/tun")" "trains over tun"
 fi
-honest &
-honest_pid=$!
+honest links between_links 18700 --qps 4 &
+links_pid=$!
 liars()
 {
 	pass_on "$VERBS/packets" -d rxa --netns nsb --if vb \
@@ -68,9 +53,7 @@ while [ $SECONDS -lt $end ]; do
 	liars --seed $RANDOM
 done
 touch "$TMP/enough"
-wait $honest_pid
-verdict $? "byte checks pass all the time: $(cat "$TMP/rounds" 2>/dev/null) rounds" ||
-	show "$TMP/honest"
+honest_verdict links $links_pid "between two links"
 check_text "nothing is left of all that" 'rxa: pd [01] cq [01] qp [01] .*ctx 0' rdma res
 check "the link works as before" run_pingpong || show_both
 if [ ${#trains[@]} != 0 ]; then

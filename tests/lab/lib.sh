@@ -133,6 +133,12 @@ module_file()
 	[ -e "$dir/$1.ko" ] && echo "$dir/$1.ko"
 }
 
+# no_objects: of any program. Each link has a PD and a CQ for the GSI.
+no_objects()
+{
+	! rdma res | grep -E '(qp|mr|ctx|cm_id) [1-9]' && ! rdma res | grep -E '(pd|cq) [2-9]'
+}
+
 # ------------------------------------------------------------------ waiting
 
 now_us() { echo "${EPOCHREALTIME/[.,]/}"; }
@@ -524,6 +530,18 @@ connection_programs()
 	for tool in ib_{send,write}_{bw,lat}; do
 		timed "$1: $tool -c UC" run_perftest "$tool" -c UC -s 65536 -n 20
 	done
+}
+# modules_go_and_return: nothing holds them, and afterwards a link works
+modules_go_and_return()
+{
+	local module
+	topology_down
+	check "the three modules can go" rmmod rdma_rxe ib_uverbs ib_core
+	for module in ib_core ib_uverbs rdma_rxe; do
+		check "and come again: $module" insmod "$(module_file $module)"
+	done
+	topology_up self 1500 && transfers_ready v4 && run_pingpong
+	verdict $? "and work" || show_both
 }
 # perf_value TOOL BYTES: from the client's last output, MB/s or microseconds
 perf_value()

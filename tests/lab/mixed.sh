@@ -199,8 +199,6 @@ couple()
 
 # ------------------------------------------------------------------ the minutes
 
-no_objects() { ! rdma res | grep -E '(qp|mr|ctx|cm_id) [1-9]' && ! rdma res | grep -E '(pd|cq) [2-9]'; }
-
 topology_up netns 4200 || die "links in two namespaces"
 wild_up || die "two more links"
 transfers_ready v4 || die "GIDs"
@@ -242,11 +240,5 @@ honest_verdict events $events_pid "between them, by event,"
 eventually 20 no_objects
 verdict $? "all objects are gone" || rdma res | sed 's/^/#   /'
 memory_end "after all that"
-topology_down
-check "the three modules can go" rmmod rdma_rxe ib_uverbs ib_core
-for module in ib_core ib_uverbs rdma_rxe; do
-	check "and come again: $module" insmod "$(module_file $module)"
-done
-topology_up self 1500 && transfers_ready v4 && run_pingpong
-verdict $? "and work" || show_both
+modules_go_and_return
 finish

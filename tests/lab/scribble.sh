@@ -15,15 +15,7 @@
 . "$(dirname "$0")/memory.sh"
 . "$(dirname "$0")/honest.sh"
 
-seconds=20 seed=()
-while [ $# -gt 0 ]; do
-	case $1 in
-	--seconds) seconds=$2; shift 2 ;;
-	--seed) seed=(--seed "$2"); shift 2 ;;
-	--full) seconds=600; shift ;;
-	*) die "unknown option $1" ;;
-	esac
-done
+liar_options "$@"
 ours_only "queues that lie" || finish
 
 resources() { rdma res | sed -n 's/^[0-9]*: \(rx[ab]\):/\1/p'; }
@@ -33,10 +25,7 @@ topology_up netns 4200 || die "links in two namespaces"
 transfers_ready v4 || die "GIDs"
 resources >"$TMP/res.before"
 
-honest links between_links 18700 --qps 4 &
-links_pid=$!
-honest itself on_itself &
-itself_pid=$!
+honest_start
 half=$(((seconds + 1) / 2))
 for peer in rxb rxa; do
 	gid=$a_gid
@@ -46,9 +35,7 @@ for peer in rxb rxa; do
 		--seconds "$half" --random "${seed[@]}"
 done
 pass_on "$VERBS/scribble" -d rxa -g "$a_gid" --lies
-touch "$TMP/enough"
-honest_verdict links $links_pid "between two links"
-honest_verdict itself $itself_pid "of a link with itself"
+honest_end
 
 as_before() { resources | cmp -s - "$TMP/res.before"; }
 eventually 20 as_before
@@ -60,11 +47,5 @@ else
 	eventually 20 no_more_pinned
 	verdict $? "no page stays pinned: $(pinned_pages), $before before"
 fi
-topology_down
-check "the three modules can go" rmmod rdma_rxe ib_uverbs ib_core
-for module in ib_core ib_uverbs rdma_rxe; do
-	check "and come again: $module" insmod "$(module_file $module)"
-done
-topology_up self 1500 && transfers_ready v4 && run_pingpong
-verdict $? "and work" || show_both
+modules_go_and_return
 finish
