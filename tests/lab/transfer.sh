@@ -16,9 +16,10 @@
 #             nowrite (each write() command but POST_SEND is refused)
 #
 # LIST is any of bytecheck,pingpong,perftest (all). --big adds 64 MiB messages.
-# --brief: the perftest program number N takes all sizes in the first cell, the
-# next one in the second, until there is none (N 6: none does); the others take one.
-# With -a they spend half a second a size on finding out the processor's speed.
+# --brief: the perftest program number N for bandwidth takes all sizes in the first
+# cell, the next one in the second, until there is none (N 3: none does); the others
+# take one. With -a they spend half a second a size on finding out the processor's
+# speed.
 . "$(dirname "$0")/lib.sh"
 
 what=bytecheck,pingpong,perftest big=() brief='' turn=0
@@ -45,7 +46,7 @@ esac
 cell()
 {
 	local topo gid mtu abi_name name tool started=$SECONDS ib_mtu sizes
-	local tools=(ib_{send,write,read}_{bw,lat})
+	local all_sizes=(ib_{send,write,read}_bw)
 	IFS=: read -r topo gid mtu abi_name <<<"$1"
 	name="$topo $gid $mtu $abi_name"
 	if ! ours && { [ "$topo" = two ] || [ "$topo" = netns ]; }; then
@@ -72,10 +73,10 @@ cell()
 		timed "$name: ibv_rc_pingpong" run_pingpong
 		timed "$name: ibv_rc_pingpong -e -s 65536" run_pingpong -e -s 65536
 	fi
-	for tool in "${tools[@]}"; do
+	for tool in ib_{send,write,read}_{bw,lat}; do
 		wants perftest || break
 		sizes=(-a)
-		[ -z "$brief" ] || [ "$tool" = "${tools[turn]:-}" ] || sizes=(-s 65536)
+		[ -z "$brief" ] || [ "$tool" = "${all_sizes[turn]:-}" ] || sizes=(-s 65536)
 		timed "$name: $tool ${sizes[*]}" run_perftest "$tool" "${sizes[@]}" -n 5
 	done
 	turn=$((turn + 1))
