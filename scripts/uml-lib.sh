@@ -20,7 +20,7 @@ uml_run()
 	: >"$run/log"
 	timeout -k 5 "$limit" "$UML/linux" mem="${UML_MEM:-1G}" \
 		root=/dev/root rootfstype=hostfs ro con0=fd:0,fd:1 con=null \
-		panic=-1 printk.devkmsg=on init="$ROOT/tests/lab/uml-init" \
+		panic=-1 printk.devkmsg=on kasan_multi_shot init="$ROOT/tests/lab/uml-init" \
 		"lab.dir=$run" "$@" </dev/null >"$run/log" 2>&1 || status=$?
 	tr -d '\r' <"$run/log" >"$run/log.tmp"
 	mv "$run/log.tmp" "$run/log"
