@@ -34,12 +34,12 @@ watched()
 	done <"$TMP/events"
 	[ $status = 0 ] || grep -q '^not ok' "$TMP/events" || not_ok "$name: status $status"
 }
-# quickly NAME COMMAND...: within three seconds
+# quickly NAME COMMAND...: within three seconds, natively
 quickly()
 {
 	local name=$1
 	shift
-	check "$name, at once" timeout 3 "$@"
+	check "$name, at once" timeout "$(patience 3)" "$@"
 }
 
 # ------------------------------------------------------------- A25: port state

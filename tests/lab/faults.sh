@@ -34,7 +34,7 @@ patient='-r 7 -t 17'
 # What has to return at once does so in two seconds. Emulated, or on a machine that
 # does other things too, these are longer; the longest is shown.
 limit_ms=2000
-! grep -qE 'QEMU TCG|User Mode Linux' /proc/cpuinfo || limit_ms=10000
+! grep -qE 'QEMU TCG|User Mode Linux' /proc/cpuinfo || limit_ms=$(patience 10000)
 
 # ------------------------------------------------------------------ one round
 

@@ -141,6 +141,14 @@ no_objects()
 
 # ------------------------------------------------------------------ waiting
 
+# patience N: so much of it, and tenfold on the debug kernels
+patience()
+{
+	case $(uname -r) in
+	*-softroce-*) echo $(($1 * 10)) ;;
+	*) echo "$1" ;;
+	esac
+}
 now_us() { echo "${EPOCHREALTIME/[.,]/}"; }
 # eventually SECONDS COMMAND...: until it succeeds; false when it never does
 eventually()
