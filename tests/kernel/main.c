@@ -10,6 +10,7 @@
 #include <linux/delay.h>
 #include <rdma/ib_cache.h>
 #include <softroce.h>
+#include "mistakes.h"
 #include "rig.h"
 
 static char *dev = "rxa";
@@ -18,6 +19,9 @@ MODULE_PARM_DESC(dev, "name of an RDMA device");
 static char *dev2 = "rxb";
 module_param(dev2, charp, 0444);
 MODULE_PARM_DESC(dev2, "name of another one, on the same network; or the same");
+static char *mistake;
+module_param(mistake, charp, 0444);
+MODULE_PARM_DESC(mistake, "make this mistake instead, to see that a debug kernel notices it");
 
 struct ib_device *ktest_dev[2];
 static int failures;
@@ -122,8 +126,11 @@ static void test_tables(void)
 
 static int __init ktest_init(void)
 {
-	int err = ib_register_client(&client);
+	int err;
 
+	if (mistake)
+		return make_mistake(mistake);
+	err = ib_register_client(&client);
 	if (err)
 		return err;
 	if (!ktest_dev[0] || !ktest_dev[1]) {
