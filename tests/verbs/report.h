@@ -25,7 +25,8 @@ int report_status(void);
 
 /*
  * Ends the process with status 3 and a "not ok" line after @seconds, whatever
- * it is blocked in. Calling it again starts the time anew; 0 stops it.
+ * it is blocked in; on a debug kernel (docs/debug-kernels.md) after five times as
+ * long. Calling it again starts the time anew; 0 stops it.
  */
 void watchdog(unsigned int seconds);
 /* What the watchdog names as the thing that hung; kept by reference. */
