@@ -131,9 +131,9 @@ static void unmap_for_device(struct ib_umem *umem)
  *
  * Context: process, may sleep; a fatal signal ends it.
  * Return: the memory, for ib_umem_release(), or an ERR_PTR: -EINVAL when the
- * range wraps around, -ENOMEM beyond the limit, -EFAULT where nothing is
- * mapped or not writable, -EOPNOTSUPP for memory that cannot be pinned for
- * long (file-system DAX) and for on-demand paging, -EINTR.
+ * range wraps around or has 2^32 pages, -ENOMEM beyond the limit, -EFAULT where
+ * nothing is mapped or not writable, -EOPNOTSUPP for memory that cannot be
+ * pinned for long (file-system DAX) and for on-demand paging, -EINTR.
  */
 struct ib_umem *ib_umem_get(struct ib_device *device, unsigned long addr,
 			    size_t size, int access)
@@ -165,6 +165,11 @@ struct ib_umem *ib_umem_get(struct ib_device *device, unsigned long addr,
 	}
 
 	npages = ib_umem_num_pages(umem);
+	/* Tables of pages count with 32 bits. */
+	if (npages > UINT_MAX) {
+		ret = -EINVAL;
+		goto free_pages;
+	}
 	ret = charge_pinned(mm, npages);
 	if (ret)
 		goto free_pages;

@@ -374,6 +374,34 @@ close:
 	pair_close(&p);
 }
 
+/*
+ * A region of more pages than 32 bits count. None of them lies behind another in
+ * memory, and the first 1024 are there: for the others nobody should look.
+ */
+static void pages_too_many(const struct setting *set)
+{
+	static const uint64_t pages[] = {
+		/* What is left behind the first 2 MiB is 0 in 32 bits, or all ones. */
+		(1ull << 32) + 512, (1ull << 33) + 511,
+	};
+	char *at = alias_map(4 * MIB, 4096);
+	struct ibv_mr *mr;
+	struct rig rig;
+
+	case_open(set, &rig);
+	for (unsigned int i = 0; i < 2; i++) {
+		mr = ibv_reg_mr(rig.pd, at, pages[i] * 4096, ACCESS);
+		report(!mr && errno == EINVAL, "PAGES a region of %" PRIu64 " pages: %s", pages[i],
+		       mr ? "registered" : strerror(errno));
+		if (mr)
+			ibv_dereg_mr(mr);
+	}
+	mr = ibv_reg_mr(rig.pd, at, 4 * MIB, ACCESS);
+	report(mr && !ibv_dereg_mr(mr), "PAGES one of those that are there works");
+	rig_close(&rig);
+	munmap(at, 4 * MIB);
+}
+
 static uint64_t counter(struct pair *p, const char *name)
 {
 	unsigned long long value = 0;
@@ -508,6 +536,7 @@ const struct test_case memory_cases[] = {
 	{ "C20", "max_msg_sz is the limit", c20_longest_message },
 	{ "C21", "lengths beyond 31 and 32 bits", c21_long_sums },
 	{ "COW", "a region for reading follows the program's writes", cow_read_only_region },
+	{ "PAGES", "a region has fewer pages than 2^32", pages_too_many },
 	{ "ZERO", "messages without a byte need no key", zero_any_key },
 	{ 0 },
 };
