@@ -48,7 +48,7 @@ struct sock;
 /**
  * struct ib_port_core - one port of a device
  * @immutable: the driver's answer to get_port_immutable()
- * @netdev: the port's netdev, held; written under ib_device_core.netdev_lock
+ * @netdev: the port's netdev, held; under ib_device_core.netdev_lock
  * @netdev_tracker: that hold
  * @gids: the GID table, of gid_table.c; set up before publication, freed after
  *	the drain, the pointer constant between
@@ -95,7 +95,7 @@ enum ib_device_stage {
  * @stage_lock: held over all of registration and all of unregistration
  * @stage: under @stage_lock
  * @unregister_work: for ib_unregister_device_queued()
- * @netdev_lock: writers of the ports' netdev pointers
+ * @netdev_lock: the ports' netdev pointers, but for comparing them
  * @num_ports: entries of @ports, port 0 included
  * @ports: by port number; allocated by the first ib_device_set_netdev() or by
  *	registration, freed with the device

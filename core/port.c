@@ -119,7 +119,7 @@ void ib_ports_release(struct ib_device *dev)
 	}
 }
 
-/* Any context: readers of the pointers take their hold under RCU. */
+/* Any context. */
 static int set_netdev(struct ib_device *dev, struct ib_port_core *p,
 		      struct net_device *ndev)
 {
@@ -193,13 +193,15 @@ EXPORT_SYMBOL(ib_device_set_netdev);
  * @ib_dev: the device
  * @port: the port
  *
- * Context: any; process when the driver has a get_netdev of its own.
+ * Context: any but interrupts; process when the driver has a get_netdev of its
+ *	own.
  * Return: the netdev, with a dev_hold() for the caller, or NULL when there is
  * none or it is being unregistered.
  */
 struct net_device *ib_device_get_netdev(struct ib_device *ib_dev, u32 port)
 {
 	struct ib_port_core *p = ib_device_port(ib_dev, port);
+	struct ib_device_core *core = ib_dev->core;
 	struct net_device *ndev;
 
 	if (!p)
@@ -208,10 +210,15 @@ struct net_device *ib_device_get_netdev(struct ib_device *ib_dev, u32 port)
 	if (ib_dev->ops.get_netdev) {
 		ndev = ib_dev->ops.get_netdev(ib_dev, port);
 	} else {
-		rcu_read_lock();
-		ndev = rcu_dereference(p->netdev);
+		/*
+		 * RCU would not do: the netdev's end may wait for this pointer
+		 * to be cleared alone, and not for readers then.
+		 */
+		spin_lock_bh(&core->netdev_lock);
+		ndev = rcu_dereference_protected(p->netdev,
+						 lockdep_is_held(&core->netdev_lock));
 		dev_hold(ndev);
-		rcu_read_unlock();
+		spin_unlock_bh(&core->netdev_lock);
 	}
 
 	if (ndev && READ_ONCE(ndev->reg_state) != NETREG_REGISTERED) {
