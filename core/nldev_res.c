@@ -282,6 +282,8 @@ static int put_srq_qps(struct sk_buff *msg, const struct ib_srq *srq)
 					     &id))) {
 		on_it = container_of(res, struct ib_qp, res)->srq == srq;
 		rdma_restrack_put(res);
+		/* For each of the SRQs in a message: a million times a million. */
+		cond_resched();
 		if (on_it && first && id == last + 1) {
 			last = id;
 		} else if (on_it) {
@@ -472,6 +474,8 @@ static int dump_some(struct sk_buff *skb, const struct nldev_view *view,
 		rdma_restrack_put(res);
 		if (ret)
 			return ret;
+		/* Those that the asker may not see fill no message. */
+		cond_resched();
 		++*id;
 	}
 	return 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* Questions about the device, its ports, its GIDs and a program's handles. */
 #include <linux/mm.h>
+#include <linux/rcupdate_wait.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <rdma/ib_cache.h>
 #include "method.h"
@@ -288,6 +290,7 @@ int uverbs_m_info_handles(struct uverbs_cmd *cmd)
 			break;
 		if (uobj->type->id == object_id)
 			list[total++] = id;
+		cond_resched_rcu();
 	}
 	rcu_read_unlock();
 	cmd->large = list;

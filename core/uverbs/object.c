@@ -221,6 +221,8 @@ void uverbs_objects_destroy_all(struct ib_uverbs_file *file)
 
 	for (rank = 0; rank < UVERBS_NUM_RANKS; rank++) {
 		xa_for_each(&file->objects, id, uobj) {
+			/* There may be a million of them. */
+			cond_resched();
 			if (uobj->type->rank != rank)
 				continue;
 			if (uobj->type->abandon)
@@ -230,8 +232,6 @@ void uverbs_objects_destroy_all(struct ib_uverbs_file *file)
 								     &told)))
 				continue;
 			uverbs_object_free(uobj);
-			/* There may be a million of them. */
-			cond_resched();
 		}
 	}
 }
