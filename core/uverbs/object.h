@@ -119,7 +119,8 @@ struct ib_uobject *uverbs_object_share(struct ib_uverbs_file *file,
 
 static inline void uverbs_object_unshare(struct ib_uobject *uobj)
 {
-	atomic_dec(&uobj->uses);
+	/* All that was done with it comes before its destruction. */
+	(void)atomic_fetch_dec_release(&uobj->uses);
 }
 
 struct ib_uobject *uverbs_object_create(struct uverbs_cmd *cmd,
