@@ -157,16 +157,17 @@ static int fill_qp(struct sk_buff *msg, const struct nldev_view *view,
 	struct ib_qp *qp = container_of(res, struct ib_qp, res);
 	struct ib_qp_init_attr init_attr;
 	struct ib_qp_attr attr = {};
+	u32 port;
 	int ret;
 
-	/* -EAGAIN: not what was asked for. */
-	if (view->port && qp->port && qp->port != view->port)
-		return -EAGAIN;
 	ret = ib_query_qp(qp, &attr, 0, &init_attr);
 	if (ret)
 		return ret;
-	if ((qp->port &&
-	     nla_put_u32(msg, RDMA_NLDEV_ATTR_PORT_INDEX, qp->port)) ||
+	port = init_attr.port_num;
+	/* -EAGAIN: not what was asked for. */
+	if (view->port && port && port != view->port)
+		return -EAGAIN;
+	if ((port && nla_put_u32(msg, RDMA_NLDEV_ATTR_PORT_INDEX, port)) ||
 	    nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_LQPN, qp->qp_num) ||
 	    put_pd_number(msg, res, qp->pd) ||
 	    fill_qp_peer(msg, qp, &attr) ||
@@ -184,7 +185,8 @@ static int fill_cq(struct sk_buff *msg, const struct nldev_view *view,
 {
 	struct ib_cq *cq = container_of(res, struct ib_cq, res);
 
-	if (nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_CQE, cq->cqe) ||
+	/* It may be resized just now. */
+	if (nla_put_u32(msg, RDMA_NLDEV_ATTR_RES_CQE, READ_ONCE(cq->cqe)) ||
 	    put_u64(msg, RDMA_NLDEV_ATTR_RES_USECNT,
 		    atomic_read(&cq->usecnt)) ||
 	    (rdma_is_kernel_res(res) &&

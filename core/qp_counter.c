@@ -185,6 +185,7 @@ static struct ib_qp *get_qp(struct ib_device *dev, u32 port, u32 qpn,
 {
 	struct rdma_restrack_entry *res;
 	struct ib_qp *qp;
+	u32 its_port;
 	int ret;
 
 	ret = check_driver(dev, extack);
@@ -193,8 +194,9 @@ static struct ib_qp *get_qp(struct ib_device *dev, u32 port, u32 qpn,
 	res = rdma_restrack_get_byid(dev, RDMA_RESTRACK_QP, qpn);
 	if (!IS_ERR(res)) {
 		qp = container_of(res, struct ib_qp, res);
+		its_port = READ_ONCE(qp->port);
 		if (rdma_restrack_visible(res) &&
-		    (!qp->port || qp->port == port))
+		    (!its_port || its_port == port))
 			return qp;
 		rdma_restrack_put(res);
 	}

@@ -517,7 +517,8 @@ static void commit_modify(struct ib_qp *qp, const struct ib_qp_attr *attr,
 	if (mask & IB_QP_STATE)
 		qp->state = attr->qp_state;
 	if (mask & IB_QP_PORT) {
-		qp->port = attr->port_num;
+		/* Who binds a counter looks at it without the lock. */
+		WRITE_ONCE(qp->port, attr->port_num);
 		qp_counter_bind_auto(qp);
 	}
 	if (mask & IB_QP_AV) {
@@ -644,12 +645,12 @@ int ib_query_qp(struct ib_qp *qp, struct ib_qp_attr *qp_attr, int qp_attr_mask,
 	ret = qp->device->ops.query_qp(qp, qp_attr, qp_attr_mask, qp_init_attr);
 	if (!ret)
 		qp->state = qp_attr->qp_state;
+	fill_init_attr(qp, qp_init_attr);
 	mutex_unlock(&qp->state_lock);
 
 	qp_attr->cur_qp_state = qp_attr->qp_state;
 	qp_attr->ah_attr.grh.sgid_attr = NULL;
 	qp_attr->alt_ah_attr.grh.sgid_attr = NULL;
-	fill_init_attr(qp, qp_init_attr);
 	return ret;
 }
 EXPORT_SYMBOL(ib_query_qp);

@@ -192,7 +192,8 @@ int uverbs_w_resize_cq(struct uverbs_cmd *cmd)
 	ret = rdma_resize_user_cq(cq, req->cqe, &cmd->bundle.driver_udata);
 	if (ret)
 		return ret;
-	uverbs_resp(cmd, struct ib_uverbs_resize_cq_resp)->cqe = cq->cqe;
+	uverbs_resp(cmd, struct ib_uverbs_resize_cq_resp)->cqe =
+		READ_ONCE(cq->cqe);
 	return 0;
 }
 

@@ -243,7 +243,7 @@ static struct rxe_ring *move_to_ring(struct rxe_cq *cq, struct rxe_ring *to)
 		       elem_size(cq));
 	rxe_ring_set_producer(to, count);
 	cq->ring = to;
-	cq->ibcq.cqe = rxe_ring_capacity(to);
+	WRITE_ONCE(cq->ibcq.cqe, rxe_ring_capacity(to));
 	return from;
 }
 
