@@ -362,11 +362,14 @@ int rxe_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sgl, int num,
 	return i;
 }
 
-/* Nobody uses what is not in force any more. */
+/*
+ * Nobody uses what is not in force any more.  The table's own reference may have
+ * gone as well: dereg_mr waits for who is left, nobody has to wait for that.
+ */
 static bool unused(const struct rxe_mr *mr)
 {
 	smp_mb();	/* the end before who is there: rxe_mr_get_whole() */
-	return refcount_read(&mr->ref) == 1;
+	return refcount_read(&mr->ref) <= 1;
 }
 
 static int enforce(struct rxe_mr *mr, u32 key, int access)

@@ -279,6 +279,26 @@ static void fast_same_list_again(struct kunit *test)
 	end(&f);
 }
 
+/*
+ * Deregistered after the peer's invalidation looked it up: the table's reference
+ * has gone as well, and there is nobody to wait for.
+ */
+static void fast_ends_while_it_is_deregistered(struct kunit *test)
+{
+	static const struct piece piece = { 0, 64 };
+	struct fast f;
+
+	start(test, &f);
+	KUNIT_ASSERT_EQ(test, map(&f, 0, &piece, 1, NULL), 1);
+	KUNIT_ASSERT_EQ(test, 0, rxe_mr_enforce(f.pd, f.mr, f.mr->key, REMOTE));
+	rxe_mr_put(f.mr);
+	/* The peer's would try again for as long as this asks to. */
+	KUNIT_EXPECT_EQ(test, rxe_mr_invalidate(f.pd, f.mr->key, false), 0);
+	reinit_completion(&f.mr->unused);
+	refcount_set(&f.mr->ref, 1);
+	end(&f);
+}
+
 static struct kunit_case fast_cases[] = {
 	KUNIT_CASE(fast_pieces_are_in_order),
 	KUNIT_CASE(fast_map_tells_how_many),
@@ -287,6 +307,7 @@ static struct kunit_case fast_cases[] = {
 	KUNIT_CASE(fast_rounds),
 	KUNIT_CASE(fast_in_force_stays),
 	KUNIT_CASE(fast_same_list_again),
+	KUNIT_CASE(fast_ends_while_it_is_deregistered),
 	{}
 };
 
