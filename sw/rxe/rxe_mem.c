@@ -105,11 +105,15 @@ void rxe_cursor_init_inline(struct rxe_cursor *c, const void *data, u32 offset)
 	*c = (struct rxe_cursor){ .inl = data, .off = offset };
 }
 
-/* The region of [@va, @va + @len), which is kept for what follows. */
+/*
+ * The region of [@va, @va + @len), which is kept for what follows.  A window may
+ * be smaller than its region and is asked now for all that the peer may come to.
+ */
 static struct rxe_mr *cursor_mr(struct rxe_cursor *c, u32 key, u64 va, u32 len)
 {
 	if (!c->mr && c->peer_of)
-		c->mr = rxe_rkey_get(c->peer_of, key, c->access, va, len);
+		c->mr = rxe_rkey_get(c->peer_of, key, c->access, va,
+				     c->sge[c->cur].length - c->off);
 	else if (!c->mr)
 		c->mr = rxe_mr_get(c->pd, key, c->access, va, len);
 	else if (!rxe_mr_covers(c->mr, va, len))

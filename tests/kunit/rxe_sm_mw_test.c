@@ -678,6 +678,28 @@ static void write_is_ended_by_closing(struct kunit *test)
 	} while (dealloc);
 }
 
+/* Smaller now, under the same key, than when the message began. */
+static void write_is_ended_by_narrowing(struct kunit *test)
+{
+	struct sm *sm = start(test);
+	struct rxe_mw *mw = sm_mw(sm, IB_MW_TYPE_1);
+	struct rxe_pkt rest[] = {
+		{ .opcode = OP(RDMA_WRITE_MIDDLE), .psn = PSN + 1, .len = MTU },
+		{ .opcode = OP(RDMA_WRITE_LAST), .psn = PSN + 2, .len = 8 },
+	};
+
+	sm_bind_by(sm, sm->qp, mw, 0, 4096, IB_ACCESS_REMOTE_WRITE);
+	sm_clear(sm);
+	ask(sm, OP(RDMA_WRITE_FIRST), PSN, key_of(mw), 0, MTU, 2 * MTU + 8);
+	sm_skip(sm);
+	sm_bind_by(sm, sm->qp, mw, 0, 2 * MTU, IB_ACCESS_REMOTE_WRITE);
+	/* In one skb: the region is looked up once. */
+	sm_rx_train(sm, rest, ARRAY_SIZE(rest));
+	KUNIT_EXPECT_TRUE(test, sm_mem_is(sm, 0, MTU, 1));
+	KUNIT_EXPECT_TRUE(test, sm_mem_is_clear(sm, 2 * MTU, 4096));
+	expect_refused(sm, PSN + 1, 0);
+}
+
 /* Closed while its answers wait for room. */
 static void read_is_ended_by_closing(struct kunit *test)
 {
@@ -712,6 +734,7 @@ static struct kunit_case rxe_sm_mw_cases[] = {
 	KUNIT_CASE(peer_with_other_keys),
 	KUNIT_CASE(key_is_not_local),
 	KUNIT_CASE(write_is_ended_by_closing),
+	KUNIT_CASE(write_is_ended_by_narrowing),
 	KUNIT_CASE(read_is_ended_by_closing),
 	{}
 };
