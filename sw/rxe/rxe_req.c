@@ -466,7 +466,9 @@ static void check_drained(struct rxe_qp *qp)
 	if (qp->state != IB_QPS_SQD || qp->req.drain_told ||
 	    sq->tail != sq->next)
 		return;
-	if (sq->next != sq->head && wqe_begun(qp, rxe_sq_slot(sq, sq->next)))
+	/* The head before what is in the slot: post_kernel(). */
+	if (sq->next != smp_load_acquire(&sq->head) &&
+	    wqe_begun(qp, rxe_sq_slot(sq, sq->next)))
 		return;
 	qp->req.drain_told = true;
 	if (qp->attr.en_sqd_async_notify)
@@ -545,7 +547,8 @@ void rxe_req_rewind(struct rxe_qp *qp)
 
 	rxe_qp_count(qp, RXE_CNT_RETRY);
 	sq->next = sq->tail;
-	while (sq->next != sq->head) {
+	/* What a slot had before is numbered: the head comes first. */
+	while (sq->next != smp_load_acquire(&sq->head)) {
 		struct rxe_swqe *wqe = rxe_sq_slot(sq, sq->next);
 
 		if (!wqe->numbered || rxe_psn_diff(req->una, wqe->last_psn) <= 0)
