@@ -48,6 +48,7 @@ static const u8 wc_opcodes[] = {
 void rxe_qp_to_err(struct rxe_qp *qp)
 {
 	WRITE_ONCE(qp->state, IB_QPS_ERR);
+	smp_mb();	/* the state before what is flushed: rxe_post_recv() */
 	qp->attr.qp_state = IB_QPS_ERR;
 	rxe_run_ack_timer_off(qp);
 	qp->req.wait_rnr = false;

@@ -85,7 +85,8 @@ int rxe_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 	}
 	ret = rxe_rq_post(&qp->rq, wr, bad_wr);
 
-	/* What was posted is flushed, and not in the chain of this verb. */
+	smp_mb();	/* what was posted before the state: rxe_qp_to_err() */
+	/* It is flushed, and not in the chain of this verb. */
 	if (READ_ONCE(qp->state) == IB_QPS_ERR)
 		tasklet_schedule(&qp->tasklet);
 	return ret;
