@@ -235,8 +235,9 @@ struct ib_mr *rxe_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 	}
 	mr->va = virt;
 	mr->len = length;
-	mr->access = access;
-	mr->pd = to_rxe_pd(pd);
+	/* Who found it before may look at these: grants(). */
+	WRITE_ONCE(mr->access, access);
+	WRITE_ONCE(mr->pd, to_rxe_pd(pd));
 	publish_again(mr);
 	return NULL;
 }
@@ -429,7 +430,7 @@ int rxe_mr_invalidate(struct rxe_pd *pd, u32 key, bool remote)
 
 	rcu_read_lock();
 	mr = xa_load(&mr_table, MR_INDEX(key));
-	while (mr && mr->next && mr->pd == pd) {
+	while (mr && mr->max_next && READ_ONCE(mr->pd) == pd) {
 		spin_lock_bh(&mr->state_lock);
 		ret = end_force(mr, key, remote);
 		spin_unlock_bh(&mr->state_lock);

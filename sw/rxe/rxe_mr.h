@@ -46,8 +46,8 @@ struct rxe_extent {
  * @num_mw: windows that are bound to it; with any it is not deregistered
  * @extent: @num_extents runs, sorted by start, for binary search
  * @state: enum rxe_mr_state; of fast registration it changes with @state_lock
- * @next: of fast registration, else NULL: what will be @extent, with room for
- *	@max_next
+ * @next: of fast registration: what will be @extent, with room for @max_next
+ * @max_next: 0 of all others
  * @next_len: bytes in it
  */
 struct rxe_mr {

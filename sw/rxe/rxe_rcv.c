@@ -169,11 +169,14 @@ static bool scope_fits(const struct rxe_rx *rx, const struct rxe_flow *flow)
 
 static bool peer_fits(const struct rxe_rx *rx, const struct rxe_flow *flow)
 {
-	/* Pairs with the release in rxe_flow_init(). */
+	/*
+	 * Pairs with the release in rxe_flow_init().  A path that is exchanged in
+	 * SQD may be seen half: its packets are lost or taken, as late ones are.
+	 */
 	return smp_load_acquire(&flow->valid) &&
-	       ipv6_addr_equal(&rx->daddr, &flow->saddr) &&
-	       ipv6_addr_equal(&rx->saddr, &flow->daddr) &&
-	       scope_fits(rx, flow);
+	       data_race(ipv6_addr_equal(&rx->daddr, &flow->saddr) &&
+			 ipv6_addr_equal(&rx->saddr, &flow->daddr) &&
+			 scope_fits(rx, flow));
 }
 
 /* Is @rx for an address of the link @rxe, which is registered? */

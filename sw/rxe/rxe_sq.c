@@ -323,7 +323,7 @@ static int fill_kernel_wqe(struct rxe_qp *qp, const struct ib_send_wr *wr)
 	case IB_WR_REG_MR:
 		in.mr = container_of(reg_wr(wr)->mr, struct rxe_mr, ibmr);
 		/* Fast registration makes such a one, no other verb does. */
-		if (!in.mr->next)
+		if (!in.mr->max_next)
 			return -EINVAL;
 		in.mr_key = reg_wr(wr)->key;
 		in.mr_access = reg_wr(wr)->access;

@@ -148,7 +148,7 @@ static struct rxe_ring *exchange_ring(struct rxe_srq *srq, struct rxe_rq *new)
 	/* The other side's index, from where it goes on. */
 	smp_store_release(&new->ring->buf->producer_index, count);
 	rq->ring = new->ring;
-	rq->max_wr = new->max_wr;
+	WRITE_ONCE(rq->max_wr, new->max_wr);
 	rq->producer = count;
 	return from;
 }
@@ -210,7 +210,7 @@ int rxe_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 		   enum ib_srq_attr_mask mask, struct ib_udata *udata)
 {
 	struct rxe_srq *srq = to_rxe_srq(ibsrq);
-	struct ib_srq_attr to = { .max_wr = srq->rq.max_wr };
+	struct ib_srq_attr to = { .max_wr = READ_ONCE(srq->rq.max_wr) };
 	unsigned long flags;
 	int ret;
 
