@@ -459,7 +459,7 @@ static bool may_begin(const struct rxe_qp *qp, const struct rxe_swqe *wqe)
 }
 
 /* Everything that was begun in SQD is done: tell, once (IBTA 10.3.1.5). */
-static void check_drained(struct rxe_qp *qp)
+void rxe_req_check_drained(struct rxe_qp *qp)
 {
 	struct rxe_sq *sq = &qp->sq;
 
@@ -512,7 +512,6 @@ bool rxe_req_work(struct rxe_qp *qp, struct rxe_budget *b)
 		if (!rxe_qp_is_rc(qp))
 			rxe_comp_sent(qp);
 	}
-	check_drained(qp);
 	return false;
 }
 

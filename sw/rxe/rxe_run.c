@@ -137,6 +137,8 @@ static bool run_pass(struct rxe_qp *qp, int *cpu)
 
 	more |= run_resp(qp, &resp, cpu);
 	more |= run_req(qp, &req, cpu);
+	/* Sends nothing: whoever finds the queue so may tell. */
+	rxe_req_check_drained(qp);
 	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE)
 		more |= rxe_req_flush(qp, &req);
 	if (qp->state == IB_QPS_ERR)

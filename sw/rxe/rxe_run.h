@@ -79,6 +79,8 @@ void rxe_run_rnr_timer(struct rxe_qp *qp, u64 delay_ns);
 /* rxe_req.c */
 /* Send what may be sent; true: the budget ended it. */
 bool rxe_req_work(struct rxe_qp *qp, struct rxe_budget *b);
+/* Has the queue drained in SQD? */
+void rxe_req_check_drained(struct rxe_qp *qp);
 /* No request is on its way: the next ones may leave from another processor. */
 bool rxe_req_may_move(const struct rxe_qp *qp);
 /* Is there something that could be sent, or will when an answer comes? */

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
+#define _GNU_SOURCE
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <rdma/ib_user_verbs.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -374,6 +376,53 @@ static void unread_events(const struct setting *set)
 	report(true, "and the queue pair goes");
 }
 
+static bool run_on(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	return !sched_setaffinity(0, sizeof(set), &set);
+}
+
+/* What UC sends stays on one processor for a while; draining is not sending. */
+static void drained_elsewhere(const struct setting *set)
+{
+	struct ibv_qp_attr sqd = { .qp_state = IBV_QPS_SQD, .en_sqd_async_notify = 1 };
+	struct tuning tune = tuning_default;
+	struct ibv_qp *rc[2];
+	cpu_set_t before;
+	unsigned int got;
+	struct pair p;
+	int err;
+
+	sched_getaffinity(0, sizeof(before), &before);
+	if (set->foreign || !run_on(1) || !run_on(0)) {
+		report_skip("SQD_DRAINED is not told, or one processor", "drained elsewhere");
+		return;
+	}
+	pair_open_reset(set, &p, 8192);
+	for (int i = 0; i < 2; i++) {
+		rc[i] = p.qp[i];
+		p.qp[i] = rig_qp(&p.rig, IBV_QPT_UC, p.cq, p.cq, &tune);
+		if (!p.qp[i])
+			die("a UC queue pair: %s", strerror(errno));
+	}
+	pair_connect(&p);
+	err = pair_write(&p, (uintptr_t)p.buf + 4096, p.mr->rkey, 4096);
+	run_on(1);
+	err = err ?: ibv_modify_qp(p.qp[0], &sqd,
+				   IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY);
+	got = read_events(p.rig.ctx, IBV_EVENT_SQ_DRAINED);
+	report(!err && got == 1, "%u of 1 event of a queue that drained elsewhere (%d)", got, err);
+	sched_setaffinity(0, sizeof(before), &before);
+	for (int i = 0; i < 2; i++) {
+		ibv_destroy_qp(p.qp[i]);
+		p.qp[i] = rc[i];
+	}
+	pair_close(&p);
+}
+
 const struct test_case queue_cases[] = {
 	{ "D01", "every request completes after a wrong key", d01_bad_key_then_flush },
 	{ "D02", "opcodes that do not belong give one error", d02_wrong_opcodes },
@@ -381,6 +430,7 @@ const struct test_case queue_cases[] = {
 	{ "D24", "posting before its time is refused", d24_post_too_early },
 	{ "D28", "short and huge doorbells are refused", d28_short_requests },
 	{ "unread", "events that are read late are all there", unread_events },
+	{ "drained", "a queue drains on another processor than it sent on", drained_elsewhere },
 	{ "D29", "bad completion queue sizes are refused and leak nothing", d29_cq_sizes },
 	{ 0 },
 };
