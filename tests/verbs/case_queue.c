@@ -46,6 +46,7 @@ static void d02_one(const struct setting *set, const char *name, unsigned int op
 	int result, more;
 
 	pair_open(set, &p, 8192);
+	memset(p.buf, 0x5a, 8);
 	sge = (struct ibv_sge){ (uintptr_t)p.buf, 8, p.mr->lkey };
 	result = pair_do(&p, opcode, &sge, 1, (uintptr_t)p.buf + 4096, p.mr->rkey, 3000, NULL);
 	more = rig_wait(p.cq, &wc, 100);
