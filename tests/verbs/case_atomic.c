@@ -48,7 +48,8 @@ struct bad_atomic {
 	int want;		/* 0: the library may refuse it as well */
 };
 
-static void c22_one(const struct setting *set, const char *id, const struct bad_atomic *bad)
+static void bad_atomic(const struct setting *set, const char *id, const struct bad_atomic *bad,
+		       enum ibv_wr_opcode opcode)
 {
 	struct ibv_sge sge[2];
 	struct ibv_mr *mr;
@@ -63,16 +64,23 @@ static void c22_one(const struct setting *set, const char *id, const struct bad_
 		die("%s: ibv_reg_mr: %s", id, strerror(errno));
 	sge[0] = (struct ibv_sge){ (uintptr_t)p.buf, 8u / bad->sges, p.mr->lkey ^ bad->lkey_error };
 	sge[1] = (struct ibv_sge){ (uintptr_t)p.buf + 64, 4, p.mr->lkey };
-	result = atomic(&p, IBV_WR_ATOMIC_FETCH_AND_ADD, sge, bad->sges,
-			(uintptr_t)p.buf + 4096 + bad->off, mr->rkey ^ bad->rkey_error, 1, 0);
+	/* What a swap would compare with is there. */
+	result = atomic(&p, opcode, sge, bad->sges, (uintptr_t)p.buf + 4096 + bad->off,
+			mr->rkey ^ bad->rkey_error, 0x5a5a5a5a5a5a5a5a, 0);
 	same = true;
 	for (size_t i = bad->lkey_error ? 4096 + 16 : 0; i < p.len; i++)
 		same = same && p.buf[i] == 0x5a;
 	report(same && (bad->want ? result == bad->want : is_refusal(result)),
-	       "%s FETCH_ADD %s: %s%s", id, bad->what, outcome(result),
-	       same ? "" : ", and memory changed");
+	       "%s %s %s: %s%s", id, opcode == IBV_WR_ATOMIC_CMP_AND_SWP ? "CMP_SWP" : "FETCH_ADD",
+	       bad->what, outcome(result), same ? "" : ", and memory changed");
 	ibv_dereg_mr(mr);
 	pair_close(&p);
+}
+
+static void bad_atomics(const struct setting *set, const char *id, const struct bad_atomic *bad)
+{
+	bad_atomic(set, id, bad, IBV_WR_ATOMIC_FETCH_AND_ADD);
+	bad_atomic(set, id, bad, IBV_WR_ATOMIC_CMP_AND_SWP);
 }
 
 /* UC has no answers, so it has no atomics. */
@@ -116,7 +124,7 @@ static void c22_bad_atomics(const struct setting *set)
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
-		c22_one(set, "C22", &bad[i]);
+		bad_atomics(set, "C22", &bad[i]);
 	c22_unreliable(set);
 }
 
@@ -126,7 +134,7 @@ static void c16_bad_local_key(const struct setting *set)
 		"with a bad local key", 0, 4096, ACCESS, 0, 1, 1, IBV_WC_LOC_PROT_ERR,
 	};
 
-	c22_one(set, "C16", &bad);
+	bad_atomics(set, "C16", &bad);
 }
 
 static void d23_split_list(const struct setting *set)
@@ -136,9 +144,9 @@ static void d23_split_list(const struct setting *set)
 	};
 
 	if (set->foreign)
-		report_skip("accepted there", "D23 FETCH_ADD with two SGEs");
+		report_skip("accepted there", "D23 atomics with two SGEs");
 	else
-		c22_one(set, "D23", &bad);
+		bad_atomics(set, "D23", &bad);
 }
 
 /* ---- what they are for ---- */
