@@ -59,7 +59,7 @@ static int owner_does(struct windows *w, struct ibv_send_wr *wr)
 	return err == 1 ? (int)wc.status : err ?: -ETIMEDOUT;
 }
 
-static int bind_window(struct windows *w, uint32_t rkey, unsigned int off, unsigned int len,
+static int bind_window(struct windows *w, uint32_t rkey, uint64_t off, uint64_t len,
 		       unsigned int access)
 {
 	struct ibv_send_wr wr = { .opcode = IBV_WR_BIND_MW };
@@ -116,6 +116,12 @@ static void window_range(const struct setting *set)
 /* Each as a queue pair of its own, since the refusal ends it. */
 static void window_refusals(const struct setting *set)
 {
+	static const struct {
+		uint64_t addr, len;
+	} wraps[] = {
+		{ 0xfffffffffffffc00, 0x400 }, { 0xfffffffffffffc00, 0x401 },
+		{ 0xffffffffffffffff, 2 },
+	};
 	struct ibv_send_wr inv = { .opcode = IBV_WR_LOCAL_INV };
 	struct windows w;
 	uint32_t rkey;
@@ -155,13 +161,16 @@ static void window_refusals(const struct setting *set)
 	report(result == IBV_WC_MW_BIND_ERR, "a window of type 2 bound twice: %s", outcome(result));
 	windows_close(&w);
 
-	/* B25: a range that wraps. */
-	windows_open(set, &w, IBV_MW_TYPE_2);
-	rkey = ibv_inc_rkey(w.mw->rkey);
-	result = bind_window(&w, rkey, 0xfffffff0u, 64, IBV_ACCESS_REMOTE_WRITE);
-	report(result == IBV_WC_MW_BIND_ERR, "B25 a window far behind its region: %s",
-	       outcome(result));
-	windows_close(&w);
+	for (unsigned int i = 0; i < sizeof(wraps) / sizeof(*wraps); i++) {
+		windows_open(set, &w, IBV_MW_TYPE_2);
+		rkey = ibv_inc_rkey(w.mw->rkey);
+		result = bind_window(&w, rkey, wraps[i].addr - (uintptr_t)page_of(&w),
+				     wraps[i].len, IBV_ACCESS_REMOTE_WRITE);
+		report(result == IBV_WC_MW_BIND_ERR,
+		       "B25 a window of 0x%" PRIx64 " bytes from 0x%" PRIx64 " on: %s",
+		       wraps[i].len, wraps[i].addr, outcome(result));
+		windows_close(&w);
+	}
 }
 
 /* ------------------------------------------------------------------ C14 */
