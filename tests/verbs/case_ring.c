@@ -24,11 +24,13 @@
 struct ring_pair {
 	struct pair p;		/* qp[0] the liar's; its CQ is @cq[0], not p.cq */
 	struct ibv_cq *cq[2];
+	struct ibv_srq *srq;	/* the liar's, or NULL: then @rq is its own */
 	struct ring cq_ring, rq, sq;
 };
 
-static void ring_pair_open(const struct setting *set, struct ring_pair *r, int cqe)
+static void ring_pair_open(const struct setting *set, struct ring_pair *r, int cqe, bool shared)
 {
+	struct ibv_srq_init_attr srq_init = { .attr = { .max_sge = RECV_WQE_SGE_MAX } };
 	struct tuning tune = tuning_default;
 	struct pair *p = &r->p;
 
@@ -43,9 +45,14 @@ static void ring_pair_open(const struct setting *set, struct ring_pair *r, int c
 	if (!p->mr || !r->cq[0] || !r->cq[1])
 		die("memory and completion queues: %s", strerror(errno));
 	memset(p->buf, 0, p->len);
+	srq_init.attr.max_wr = tune.depth;
+	r->srq = shared ? rings_create_srq(p->rig.pd, &srq_init, &r->rq) : NULL;
+	if (shared && !r->srq)
+		die("ibv_create_srq: %s", strerror(errno));
 	for (int i = 0; i < 2; i++) {
 		struct ibv_qp_init_attr init = {
 			.qp_type = IBV_QPT_RC, .send_cq = r->cq[i], .recv_cq = r->cq[i],
+			.srq = i ? NULL : r->srq,
 			.cap = { .max_send_wr = tune.depth, .max_recv_wr = tune.depth,
 				 .max_send_sge = RECV_WQE_SGE_MAX,
 				 .max_recv_sge = RECV_WQE_SGE_MAX },
@@ -55,10 +62,11 @@ static void ring_pair_open(const struct setting *set, struct ring_pair *r, int c
 		p->qp[i] = rings_create_qp(p->rig.pd, &init, ring);
 		if (!p->qp[i])
 			die("ibv_create_qp: %s", strerror(errno));
-		if (!i) {
+		if (i)
+			continue;
+		r->sq = ring[1];
+		if (!shared)
 			r->rq = ring[0];
-			r->sq = ring[1];
-		}
 	}
 	pair_connect(p);
 }
@@ -69,6 +77,7 @@ static void ring_pair_close(struct ring_pair *r)
 	int err = ibv_destroy_qp(p->qp[0]);
 
 	err = err ?: ibv_destroy_qp(p->qp[1]);
+	err = err ?: r->srq ? ibv_destroy_srq(r->srq) : 0;
 	err = err ?: ibv_destroy_cq(r->cq[0]);
 	err = err ?: ibv_destroy_cq(r->cq[1]);
 	err = err ?: ibv_dereg_mr(p->mr);
@@ -83,6 +92,8 @@ static int post_recv(struct ring_pair *r, int which, uint64_t id)
 	struct ibv_sge sge = { (uintptr_t)r->p.buf + 4096, 4096, r->p.mr->lkey };
 	struct ibv_recv_wr wr = { .wr_id = id, .sg_list = &sge, .num_sge = 1 }, *bad;
 
+	if (!which && r->srq)
+		return ibv_post_srq_recv(r->srq, &wr, &bad);
 	return ibv_post_recv(r->p.qp[which], &wr, &bad);
 }
 
@@ -140,7 +151,7 @@ static void d07_overrun(const struct setting *set)
 	bool event;
 	int err = 0, n, state;
 
-	ring_pair_open(set, &r, 4);
+	ring_pair_open(set, &r, 4, false);
 	count = r.cq[0]->cqe + 1 > 8 ? r.cq[0]->cqe + 1 : 8;
 	for (unsigned int i = 0; i < count && !err; i++)
 		err = post_recv(&r, 1, i) ?: post_one(&r, 0, i, IBV_WR_SEND);
@@ -202,7 +213,8 @@ static void *flip_counts(void *arg)
 #define D13_AHEAD 32	/* receives that wait, so that there is time to change them */
 
 /* One life of a pair whose receives are being changed. Counts what came. */
-static bool d13_round(const struct setting *set, unsigned int *good, unsigned int *bad)
+static bool d13_round(const struct setting *set, bool shared, unsigned int *good,
+		      unsigned int *bad)
 {
 	struct flipper f = { .stop = false };
 	struct ibv_wc sent = { 0 }, got = { 0 };
@@ -210,7 +222,7 @@ static bool d13_round(const struct setting *set, unsigned int *good, unsigned in
 	struct ring_pair r;
 	pthread_t thread;
 
-	ring_pair_open(set, &r, 255);
+	ring_pair_open(set, &r, 255, shared);
 	f.rq = &r.rq;
 	for (unsigned int i = 0; i < D13_AHEAD; i++)
 		right = right && !post_recv(&r, 0, i);
@@ -238,16 +250,25 @@ static bool d13_round(const struct setting *set, unsigned int *good, unsigned in
 	return right;
 }
 
-static void d13_flipping(const struct setting *set)
+static void d13_queue(const struct setting *set, bool shared)
 {
-	unsigned int rounds = set->full ? 400 : 20, good = 0, bad = 0, i;
-	uint64_t end = now_ms() + (set->full ? 120000 : 15000);
+	unsigned int rounds = set->full ? 200 : 10, good = 0, bad = 0, i;
+	uint64_t end = now_ms() + (set->full ? 60000 : 7500);
+	const char *name = shared ? "SRQ" : "RQ";
 	bool right = true;
 
 	for (i = 0; right && (i < rounds || !bad || !good) && now_ms() < end; i++)
-		right = d13_round(set, &good, &bad);
-	report(right, "D13 each inbound SEND is received or ends both queue pairs, %u rounds", i);
-	report(good && bad, "D13 of both there was some: %u received, %u malformed", good, bad);
+		right = d13_round(set, shared, &good, &bad);
+	report(right, "D13 %s: each inbound SEND is received or ends both queue pairs, %u rounds",
+	       name, i);
+	report(good && bad, "D13 %s: of both there was some: %u received, %u malformed", name, good,
+	       bad);
+}
+
+static void d13_flipping(const struct setting *set)
+{
+	d13_queue(set, false);
+	d13_queue(set, true);
 }
 
 /* ------------------------------------------------------------------ D21 */
@@ -395,12 +416,25 @@ static const char *const d22_names[] = {
 	"the producer of the send queue", "the consumer of the send queue",
 	"the producer of the receive queue", "the consumer of the receive queue",
 	"the producer of the completion queue", "the consumer of the completion queue",
+	"the producer of the SRQ", "the consumer of the SRQ",
 };
+#define D22_INDEXES (sizeof(d22_names) / sizeof(*d22_names))
 
-/* Writes @value over one of the six indexes. */
+static bool of_srq(unsigned int which)
+{
+	return which >= 6;
+}
+
+/* The producers that are the program's: they say that there are requests. */
+static bool announces(unsigned int which)
+{
+	return !(which & 1) && which != 4;
+}
+
+/* Writes @value over one of the indexes. */
 static void lie_index(struct ring_pair *r, unsigned int which, uint32_t value)
 {
-	struct ring *ring = which < 2 ? &r->sq : which < 4 ? &r->rq : &r->cq_ring;
+	struct ring *ring = which < 2 ? &r->sq : which < 4 || of_srq(which) ? &r->rq : &r->cq_ring;
 
 	__atomic_store_n(which & 1 ? &ring->buf->consumer_index : &ring->buf->producer_index,
 			 value, __ATOMIC_RELEASE);
@@ -420,7 +454,7 @@ static bool d22_one(const struct setting *set, unsigned int which, uint32_t valu
 	struct ibv_wc wc;
 	int state;
 
-	ring_pair_open(set, &r, 16);
+	ring_pair_open(set, &r, 16, of_srq(which));
 	fill_with_rubbish(which < 2 ? &r.sq : &r.rq);
 	lie_index(&r, which, value);
 	for (unsigned int i = 0; i < 4; i++) {
@@ -431,7 +465,7 @@ static bool d22_one(const struct setting *set, unsigned int which, uint32_t valu
 		lie_index(&r, which, value + i * 0x01010101);
 	}
 	/* A producer that lies has announced rubbish, which ends in error. */
-	if (!(which & 1) && which < 4)
+	if (announces(which))
 		await_state(r.p.qp[0], IBV_QPS_ERR, 5000);
 	state = rings_qp_state(r.p.qp[0]);
 	*errors += state == IBV_QPS_ERR;
@@ -446,7 +480,7 @@ static void d22_indexes(const struct setting *set)
 	struct pair other;
 
 	pair_open(set, &other, 8192);
-	for (unsigned int which = 0; which < 6; which++) {
+	for (unsigned int which = 0; which < D22_INDEXES; which++) {
 		unsigned int errors = 0, wrong = 0, lost = 0, i;
 
 		for (i = 0; i < rounds; i++) {
@@ -460,7 +494,7 @@ static void d22_indexes(const struct setting *set)
 		report(!wrong && !lost,
 		       "D22 %s, %u lies: %u queue pairs in error, %u in no state, %u others hurt",
 		       d22_names[which], i, errors, wrong, lost);
-		if (!(which & 1) && which < 4)
+		if (announces(which))
 			report(errors == rounds, "D22 what %s announced ended in error: %u of %u",
 			       d22_names[which], errors, rounds);
 	}
@@ -473,7 +507,7 @@ static void d22_full(const struct setting *set)
 	struct ring_pair r;
 	bool event;
 
-	ring_pair_open(set, &r, 16);
+	ring_pair_open(set, &r, 16, false);
 	lie_index(&r, 5, r.cq_ring.buf->producer_index + 1);
 	post_one(&r, 0, 1, IBV_WR_RDMA_WRITE);
 	event = await_event(r.p.rig.ctx, IBV_EVENT_CQ_ERR, 20000);

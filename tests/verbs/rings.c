@@ -123,6 +123,18 @@ struct ibv_cq *rings_create_cq(struct ibv_context *ctx, int cqe,
 	return cq;
 }
 
+struct ibv_srq *rings_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init,
+				 struct ring *ring)
+{
+	struct ibv_srq *srq;
+
+	seen_count = 0;
+	srq = ibv_create_srq(pd, init);
+	if (srq)
+		take_seen(ring, 1, RING_RQ);
+	return srq;
+}
+
 struct ibv_qp *rings_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init,
 			       struct ring *ring)
 {
@@ -130,7 +142,9 @@ struct ibv_qp *rings_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init,
 
 	seen_count = 0;
 	qp = ibv_create_qp(pd, init);
-	if (qp)
+	if (qp && init->srq)
+		take_seen(&ring[1], 1, RING_SQ);
+	else if (qp)
 		take_seen(ring, 2, RING_RQ);
 	return qp;
 }

@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum ring_kind { RING_CQ, RING_RQ, RING_SQ };
+enum ring_kind { RING_CQ, RING_RQ /* or an SRQ */, RING_SQ };
 
 struct ring {
 	struct rxe_queue_buf *buf;
@@ -28,11 +28,14 @@ struct ring {
 };
 
 /*
- * Makers that also tell the queues. @ring has room for one (a CQ) or two (a
- * QP's RQ and SQ, in this order). NULL and errno as libibverbs gives them.
+ * Makers that also tell the queues. @ring has room for one (a CQ, an SRQ) or two
+ * (a QP's RQ and SQ, in this order; with an SRQ the first is left as it is). NULL
+ * and errno as libibverbs gives them.
  */
 struct ibv_cq *rings_create_cq(struct ibv_context *ctx, int cqe,
 			       struct ibv_comp_channel *channel, struct ring *ring);
+struct ibv_srq *rings_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init,
+				 struct ring *ring);
 struct ibv_qp *rings_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init,
 			       struct ring *ring);
 /*
