@@ -651,6 +651,22 @@ def case_too_long(peer, end):
     demand(end.get(15, 64) == b'\x33' * 64, 'memory behind the receive')
 
 
+def case_atomic_write(peer, end):
+    """B24 ATOMIC WRITE of eight bytes is one, of another length NAK Invalid Request"""
+    peer.connect()
+    end.do('fill', 0, 4096, 0x33)
+    peer.request('ATOMIC_WRITE', b'ABCDEFGH', va=end.address + 8, rkey=end.rkey, dmalen=8)
+    p = peer.wire.receive()
+    demand(p and p.name == 'READ_RESPONSE_ONLY' and not p.payload, f'answer {p}')
+    demand(end.get(0, 24) == b'3' * 8 + b'ABCDEFGH' + b'3' * 8, 'eight bytes: memory')
+    for there, said in ((0, 0), (4, 4), (7, 7), (9, 9), (16, 16), (0, 8), (8, 16), (16, 8)):
+        def send():
+            peer.request('ATOMIC_WRITE', bytes(there), va=end.address + 8, rkey=end.rkey,
+                         dmalen=said)
+            return psn_add(peer.psn, -1)
+        refused(peer, end, f'ATOMIC WRITE of {there} bytes, RETH {said}', roce.NAK_INVALID, send)
+
+
 def case_naks(peer, end):
     """B08 B20 NAKs end our request as the specification says, the rest is flushed in order"""
     for syndrome, status in ((roce.NAK_INVALID, 9), (roce.NAK_ACCESS, 10),

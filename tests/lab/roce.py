@@ -40,6 +40,7 @@ OPCODES = {
     0x14: ('FETCH_ADD', ('atomic',)),
     0x16: ('SEND_LAST_INVALIDATE', ('inv',)),
     0x17: ('SEND_ONLY_INVALIDATE', ('inv',)),
+    0x1d: ('ATOMIC_WRITE', ('reth',)),
 }
 CODE = {name: code for code, (name, _) in OPCODES.items()}
 # UC has those that need no answer, UD those of one packet.
