@@ -8,14 +8,18 @@
  * ends when the wanted ones came, in their order (others may come between).
  * --traffic keeps a queue pair busy with RDMA WRITEs to itself meanwhile.
  * --dead checks, after them, that the device is gone in an orderly way: every
- * call ends with EIO, polling and the mapped rings still work, closing works.
+ * call ends with EIO, one that waited as well, polling and the mapped rings still
+ * work, closing works.
  */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <getopt.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "report.h"
 #include "rig.h"
@@ -38,6 +42,8 @@ struct traffic {
 	struct ibv_cq *cq;
 	struct ibv_comp_channel *channel;	/* of a CQ without a completion */
 	struct ibv_cq *quiet;
+	pthread_t reader;			/* waits at that channel */
+	int reader_err;
 	struct ibv_qp *qp;
 	struct ibv_mr *mr;
 	char *buf;
@@ -96,6 +102,17 @@ static int traffic_step(struct traffic *t)
 	return err;
 }
 
+/* Nothing comes there but the device's end. */
+static void *wait_for_event(void *arg)
+{
+	struct traffic *t = arg;
+	struct ibv_cq *cq;
+	void *context;
+
+	t->reader_err = ibv_get_cq_event(t->channel, &cq, &context) ? errno : 0;
+	return NULL;
+}
+
 static bool call_fails_with_eio(const char *name, int err)
 {
 	return report(err == EIO, "%s on the dead device: %s", name,
@@ -108,9 +125,17 @@ static void check_dead(struct rig *rig, struct traffic *t, bool busy)
 	struct ibv_pd *pd;
 	struct ibv_cq *cq;
 	struct ibv_mr *mr;
+	struct timespec end;
 	void *context;
 	int got;
 
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_sec += 10;
+	if (pthread_timedjoin_np(t->reader, NULL, &end)) {
+		report(false, "a program that waits for a completion is woken");
+		exit(1);
+	}
+	call_fails_with_eio("ibv_get_cq_event that waited", t->reader_err);
 	errno = 0;
 	pd = ibv_alloc_pd(rig->ctx);
 	call_fails_with_eio("ibv_alloc_pd", pd ? 0 : errno);
@@ -209,6 +234,8 @@ int main(int argc, char **argv)
 	watchdog_about("waiting for events");
 	rig_open(&rig, dev, gid);
 	traffic_start(&rig, &t, busy);
+	if (dead && pthread_create(&t.reader, NULL, wait_for_event, &t))
+		die("pthread_create");
 	note("ready");
 
 	end = now_ms() + seconds * 1000ull;
