@@ -32,6 +32,8 @@
 #define REGION_AT	(8192 + 100)
 #define REGION_BYTES	8000
 #define ARENA_KEY	77
+#define QKEY		0x11111111
+#define GRH		40
 
 /* What happens to a packet; the counters' names, in this order. */
 enum fate { MALFORMED, NO_QP, WRONG_PEER, WRONG_SERVICE, QP_STATE, PKEY, BAD_ICRC, FATES,
@@ -152,7 +154,7 @@ static void tally_end(const char *name)
 
 /* ------------------------------------------------------------------ victims */
 
-enum victim_kind { LIVE, FOREIGN, RESET, ENDED, VICTIMS };
+enum victim_kind { LIVE, FOREIGN, RESET, ENDED, LIVE_UC, LIVE_UD, VICTIMS };
 
 static struct ibv_qp *victim[VICTIMS];
 
@@ -164,18 +166,34 @@ static union ibv_gid gid_of(const uint8_t *addr)
 	return gid;
 }
 
+static int listen_to_all(struct ibv_qp *qp)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1, .qkey = QKEY };
+	int err = ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+					   IBV_QP_QKEY);
+
+	attr.qp_state = IBV_QPS_RTR;
+	err = err ?: ibv_modify_qp(qp, &attr, IBV_QP_STATE);
+	attr.qp_state = IBV_QPS_RTS;
+	return err ?: ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN);
+}
+
 static struct ibv_qp *make_victim(enum victim_kind kind)
 {
 	struct tuning tune = tuning_default;
 	struct peer to = { .qpn = PEER_QPN, .psn = FIRST_PSN, .gid = gid_of(wire.src) };
-	struct ibv_qp *qp = rig_qp(&rig, IBV_QPT_RC, cq, cq, &tune);
+	enum ibv_qp_type type = kind == LIVE_UC ? IBV_QPT_UC :
+				kind == LIVE_UD ? IBV_QPT_UD : IBV_QPT_RC;
+	struct ibv_qp *qp = rig_qp(&rig, type, cq, cq, &tune);
 	int err = 0;
 
 	if (!qp)
 		die("ibv_create_qp: %s", strerror(errno));
 	if (kind == FOREIGN)
 		to.gid.raw[15] ^= 0x40;
-	if (kind != RESET)
+	if (kind == LIVE_UD)
+		err = listen_to_all(qp);
+	else if (kind != RESET)
 		err = rig_connect(&rig, qp, &to, FIRST_PSN, &tune);
 	if (err)
 		die("connecting a victim over %s: %s", family, strerror(err));
@@ -189,6 +207,8 @@ static void victims_rest(const char *name)
 	int live = rings_qp_state(victim[LIVE]), foreign = rings_qp_state(victim[FOREIGN]);
 
 	report(live == IBV_QPS_RTS && foreign == IBV_QPS_RTS &&
+	       rings_qp_state(victim[LIVE_UC]) == IBV_QPS_RTS &&
+	       rings_qp_state(victim[LIVE_UD]) == IBV_QPS_RTS &&
 	       rings_qp_state(victim[RESET]) == IBV_QPS_RESET &&
 	       rings_qp_state(victim[ENDED]) == IBV_QPS_ERR,
 	       "%s, %s: all queue pairs are where they were (%d, %d)", name, family, live, foreign);
@@ -231,7 +251,7 @@ static enum fate fate_of(const struct bth *b, size_t len, enum victim_kind kind,
 		return NO_QP;
 	if (kind == FOREIGN || kind == RESET)
 		return WRONG_PEER;
-	if (b->opcode >> 5)
+	if (b->opcode >> 5 != (kind == LIVE_UC ? 1 : kind == LIVE_UD ? 3 : 0))
 		return WRONG_SERVICE;
 	if (kind == ENDED)
 		return QP_STATE;
@@ -277,6 +297,19 @@ static void b04_sweep(const char *name, enum victim_kind kind)
 					shoot(&b, len, kind, ICRC_NONE);
 			}
 	tally_end(name);
+}
+
+/* The one that was reported, which a sweep with a stride may leave out. */
+static void b04_the_one(void)
+{
+	struct bth b = { .opcode = 0xff, .pkey = 0xffff };
+
+	tally_begin();
+	for (b.pad = 0; b.pad < 4; b.pad++) {
+		shoot(&b, 40, LIVE, ICRC_NONE);
+		shoot(&b, 48, LIVE, ICRC_NONE);
+	}
+	tally_end("B04 opcode 0xff in 48 bytes, with the UDP header and without");
 }
 
 static void b05_forged_pad(void)
@@ -339,6 +372,14 @@ static void b07_other_services(void)
 	tally_begin();
 	each_opcode(&b, 0x20, 0x100, LIVE, ICRC_GOOD);
 	tally_end("B07 UC, RD, UD, XRC and unknown opcodes to an RC queue pair, in order");
+	tally_begin();
+	each_opcode(&b, 0, 0x20, LIVE_UC, ICRC_GOOD);
+	each_opcode(&b, 0x40, 0x100, LIVE_UC, ICRC_GOOD);
+	tally_end("B07 all but UC's own opcodes to a UC queue pair, in order");
+	tally_begin();
+	each_opcode(&b, 0, 0x60, LIVE_UD, ICRC_GOOD);
+	each_opcode(&b, 0x80, 0x100, LIVE_UD, ICRC_GOOD);
+	tally_end("B07 all but UD's own opcodes to a UD queue pair");
 	victims_rest("B07");
 }
 
@@ -550,10 +591,23 @@ static void in_order(void)
 
 /* ------------------------------------------------------------------ anything */
 
-/* A packet that may be right in everything or wrong in something. */
-static size_t any_packet(uint8_t *roce, uint32_t qpn, uint32_t *psn)
+static uint8_t any_opcode(enum victim_kind kind)
 {
-	struct bth b = { .opcode = rnd() % 32, .pkey = 0xffff, .qpn = qpn, .ack_req = rnd() & 1 };
+	switch (kind) {
+	case LIVE_UC:
+		return 0x20 + rnd() % 12;
+	case LIVE_UD:
+		return 0x64 + rnd() % 2;
+	default:
+		return rnd() % 32;
+	}
+}
+
+/* A packet that may be right in everything or wrong in something. */
+static size_t any_packet(uint8_t *roce, enum victim_kind kind, uint32_t qpn, uint32_t *psn)
+{
+	struct bth b = { .opcode = any_opcode(kind), .pkey = 0xffff, .qpn = qpn,
+			 .ack_req = rnd() & 1 };
 	uint64_t r = rnd();
 	int headers = opcode_headers(b.opcode);
 	struct fault f = { .opcode = b.opcode };
@@ -575,6 +629,10 @@ static size_t any_packet(uint8_t *roce, uint32_t qpn, uint32_t *psn)
 	/* Answers: mostly ACKs, NAKs of each kind, any message number. */
 	if (b.opcode >= 0x0d && b.opcode <= 0x12)
 		put32(roce + BTH_BYTES, (uint32_t)((r >> 55) & 7) << 29 | (uint32_t)rnd() >> 3);
+	if (kind == LIVE_UD) {
+		put32(roce + BTH_BYTES, r & 31 ? QKEY : (uint32_t)rnd());
+		put32(roce + BTH_BYTES + 4, PEER_QPN);
+	}
 	wire_bth(roce, &b);
 	len = BTH_BYTES + headers + f.payload + ICRC_BYTES;
 	if ((r >> 58) % 32 == 0)
@@ -614,7 +672,7 @@ static void fuzz(void)
 
 		if (i % 16 == 0)
 			keep_busy(qp);
-		len = any_packet(roce, qp->qp_num, &psn);
+		len = any_packet(roce, LIVE, qp->qp_num, &psn);
 		wire_send(&wire, roce, len, rnd() % 32 ? ICRC_GOOD : ICRC_BAD, NULL);
 		if (i % 16 != 15)
 			continue;
@@ -632,6 +690,37 @@ static void fuzz(void)
 	       i, family, lives);
 	arena_check("packets that may be right or wrong", false);
 	victims_rest("packets that may be right or wrong");
+}
+
+/* The same to one that has nobody to answer to: nothing ends it. */
+static void fuzz_unanswered(enum victim_kind kind)
+{
+	const char *name = kind == LIVE_UC ? "UC" : "UD";
+	struct ibv_sge sge = { (uintptr_t)arena + REGION_AT, 0, mr->lkey };
+	struct ibv_recv_wr recv = { .sg_list = &sge, .num_sge = 1 }, *bad;
+	unsigned int taken = 0, i;
+	uint32_t psn = FIRST_PSN;
+	uint8_t roce[WIRE_MAX];
+	struct ibv_wc wc;
+	size_t len;
+
+	memset(roce, 0xa5, sizeof(roce));
+	for (i = 0; i < opt.fuzz / 2; i++) {
+		/* A datagram that does not fit leaves the receive: some have to. */
+		sge.length = (kind == LIVE_UD ? GRH : 0) + rnd() % 1000;
+		if (i % 2 == 0)
+			ibv_post_recv(victim[kind], &recv, &bad);
+		while (ibv_poll_cq(cq, 1, &wc) > 0)
+			taken += wc.qp_num == victim[kind]->qp_num && !wc.status;
+		len = any_packet(roce, kind, victim[kind]->qp_num, &psn);
+		wire_send(&wire, roce, len, rnd() % 32 ? ICRC_GOOD : ICRC_BAD, NULL);
+		if (wire.sent % 64 == 0)
+			sched_yield();
+	}
+	report(taken > 0, "%u %s packets that may be right or wrong, %s: %u messages received", i,
+	       name, family, taken);
+	arena_check(name, false);
+	victims_rest(name);
 }
 
 /* ------------------------------------------------------------------ all of it */
@@ -667,6 +756,7 @@ static void one_family(int which)
 	family = which ? "IPv6" : "IPv4";
 	wire_between(&wire, opt.src[which], opt.dst[which]);
 	rig_open(&rig, opt.dev, which ? "v6" : "v4");
+	b04_the_one();
 	b04_sweep("B04 each opcode, 0 to 96 bytes, each pad, without any queue pair", LIVE);
 
 	open_all();
@@ -674,6 +764,8 @@ static void one_family(int which)
 	b04_sweep("B04 the same to one with another peer", FOREIGN);
 	b04_sweep("B04 the same to one in RESET", RESET);
 	b04_sweep("B04 the same to one in error", ENDED);
+	b04_sweep("B04 the same to a live UC queue pair", LIVE_UC);
+	b04_sweep("B04 the same to a live UD queue pair", LIVE_UD);
 	victims_rest("B04");
 	b05_forged_pad();
 	b06_runts();
@@ -684,6 +776,8 @@ static void one_family(int which)
 	odd_ip_and_udp();
 	in_order();
 	fuzz();
+	fuzz_unanswered(LIVE_UC);
+	fuzz_unanswered(LIVE_UD);
 	close_all();
 }
 
@@ -702,8 +796,11 @@ static void fill_train(uint8_t *roce, size_t len, unsigned int count, uint32_t q
 /* What a train says of itself need not be true. */
 static void wild_trains(uint8_t *roce)
 {
+	static const uint8_t types[] = { VIRTIO_NET_HDR_GSO_NONE, VIRTIO_NET_HDR_GSO_UDP,
+					 VIRTIO_NET_HDR_GSO_TCPV4, VIRTIO_NET_HDR_GSO_TCPV6,
+					 VIRTIO_NET_HDR_GSO_UDP_L4 | VIRTIO_NET_HDR_GSO_ECN, 77 };
 	static const uint16_t sizes[] = { 1, 2, 15, 16, 17, 63, 65, 127, 1000, 32768, 65535 };
-	unsigned int taken = 0, n = 200 + opt.fuzz / 20;
+	unsigned int taken = 0, odd = 0, n = 200 + opt.fuzz / 20;
 
 	for (unsigned int i = 0; i < n; i++) {
 		uint64_t r = rnd();
@@ -711,11 +808,17 @@ static void wild_trains(uint8_t *roce)
 		uint16_t size = (r >> 16) & 1 ? sizes[(r >> 20) % 11] : (uint16_t)(r >> 32);
 		uint32_t qpn = (r >> 17) & 1 ? victim[LIVE]->qp_num : NOBODY_QPN;
 
+		uint8_t type = (r >> 56) & 1 ? types[(r >> 57) % 6] : VIRTIO_NET_HDR_GSO_UDP_L4;
+		bool in;
+
 		fill_train(roce, len, count, qpn, (r >> 50) % 3 ? 4 : rnd());
-		taken += wire_train(&wire, roce, len, count, size ?: 1,
-				    (r >> 48) & 1 ? 28 : (uint16_t)(r >> 44) % 200);
+		in = wire_train(&wire, roce, len, count, type, size ?: 1,
+				(r >> 48) & 1 ? 28 : (uint16_t)(r >> 44) % 200);
+		taken += in && type == VIRTIO_NET_HDR_GSO_UDP_L4;
+		odd += in && type != VIRTIO_NET_HDR_GSO_UDP_L4;
 	}
-	report(taken > 0, "trains of any segment size: %u of %u were taken in", taken, n);
+	report(taken && odd, "trains of any segment size: %u of %u were taken in, and %u of another kind",
+	       taken, n, odd);
 }
 
 static void trains(void)
@@ -730,7 +833,7 @@ static void trains(void)
 	open_all();
 	fill_train(roce, 64, 4, NOBODY_QPN, 4);
 	tally_begin();
-	if (!wire_train(&wire, roce, 64, 4, 64, 28)) {
+	if (!wire_train(&wire, roce, 64, 4, VIRTIO_NET_HDR_GSO_UDP_L4, 64, 28)) {
 		report_skip(strerror(errno), "trains from a tun interface");
 		close_all();
 		return;
@@ -741,7 +844,8 @@ static void trains(void)
 		unsigned int count = 2 + i % 20;
 
 		fill_train(roce, 64 + i * 4, count, NOBODY_QPN, 4);
-		wire_train(&wire, roce, 64 + i * 4, count, 64 + i * 4, 28);
+		wire_train(&wire, roce, 64 + i * 4, count, VIRTIO_NET_HDR_GSO_UDP_L4, 64 + i * 4,
+			   28);
 		while (count--)
 			expect(NO_QP);
 	}

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/if_tun.h>
-#include <linux/virtio_net.h>
 #include <net/if.h>
 #include <sched.h>
 #include <stdio.h>
@@ -326,10 +325,6 @@ void wire_between(struct wire *w, const char *src, const char *dst)
 
 /* ------------------------------------------------------------------ trains */
 
-#ifndef VIRTIO_NET_HDR_GSO_UDP_L4
-#define VIRTIO_NET_HDR_GSO_UDP_L4 5
-#endif
-
 void wire_open_tun(struct wire *w, const char *ifname)
 {
 	struct ifreq ifr = { .ifr_flags = IFF_TUN | IFF_NO_PI | IFF_VNET_HDR };
@@ -341,7 +336,7 @@ void wire_open_tun(struct wire *w, const char *ifname)
 }
 
 bool wire_train(struct wire *w, uint8_t *roce, size_t len, unsigned int count,
-		uint16_t gso_size, uint16_t hdr_len)
+		uint8_t gso_type, uint16_t gso_size, uint16_t hdr_len)
 {
 	struct {
 		struct virtio_net_hdr hdr;
@@ -359,7 +354,7 @@ bool wire_train(struct wire *w, uint8_t *roce, size_t len, unsigned int count,
 	total = wire_build(w, out.ip, roce, count * len, ICRC_NONE, NULL);
 	w->ip_id = id + count;
 	out.hdr.flags = VIRTIO_NET_HDR_F_NEEDS_CSUM;
-	out.hdr.gso_type = VIRTIO_NET_HDR_GSO_UDP_L4;
+	out.hdr.gso_type = gso_type;
 	out.hdr.hdr_len = hdr_len;
 	out.hdr.gso_size = gso_size;
 	out.hdr.csum_start = total - count * len - 8;

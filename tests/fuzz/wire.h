@@ -7,9 +7,15 @@
 #define SOFTROCE_TESTS_WIRE_H
 
 #include <linux/if_packet.h>
+#include <linux/virtio_net.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* Debian 12's headers are older than it. */
+#ifndef VIRTIO_NET_HDR_GSO_UDP_L4
+#define VIRTIO_NET_HDR_GSO_UDP_L4 5
+#endif
 
 #define WIRE_MAX	4096
 #define BTH_BYTES	12
@@ -67,11 +73,12 @@ size_t wire_build(struct wire *w, uint8_t *out, uint8_t *roce, size_t len, enum 
 void wire_open_tun(struct wire *w, const char *ifname);
 /*
  * A train of @count packets of @len bytes each (BTH to ICRC) at @roce, in one
- * piece, which claims to be made of segments of @gso_size, and @hdr_len bytes
- * of headers. False when the kernel refuses it.
+ * piece, which claims to be made of segments of @gso_size in the way of @gso_type
+ * (VIRTIO_NET_HDR_GSO_*), and @hdr_len bytes of headers. False when the kernel
+ * refuses it.
  */
 bool wire_train(struct wire *w, uint8_t *roce, size_t len, unsigned int count,
-		uint16_t gso_size, uint16_t hdr_len);
+		uint8_t gso_type, uint16_t gso_size, uint16_t hdr_len);
 
 /* Bytes of the headers behind the BTH, -1 for no opcode of RC, UC, UD or CNP. */
 int opcode_headers(uint8_t opcode);
