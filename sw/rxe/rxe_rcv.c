@@ -169,12 +169,14 @@ static bool scope_fits(const struct rxe_rx *rx, const struct rxe_flow *flow)
 
 static bool peer_fits(const struct rxe_rx *rx, const struct rxe_flow *flow)
 {
+	/* Pairs with the release in rxe_flow_init(). */
+	if (!smp_load_acquire(&flow->valid))
+		return false;
 	/*
-	 * Pairs with the release in rxe_flow_init().  A path that is exchanged in
-	 * SQD may be seen half: its packets are lost or taken, as late ones are.
+	 * A path that is exchanged in SQD may be seen half: its packets are lost
+	 * or taken, as late ones are.
 	 */
-	return smp_load_acquire(&flow->valid) &&
-	       data_race(ipv6_addr_equal(&rx->daddr, &flow->saddr) &&
+	return data_race(ipv6_addr_equal(&rx->daddr, &flow->saddr) &&
 			 ipv6_addr_equal(&rx->saddr, &flow->daddr) &&
 			 scope_fits(rx, flow));
 }
