@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* Which objects exist on a device, and whose they are. */
 #include <linux/pid_namespace.h>
+#include <linux/sched.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <rdma/ib_verbs.h>
@@ -148,16 +149,17 @@ bool rdma_restrack_visible(const struct rdma_restrack_entry *res)
  */
 int rdma_restrack_count(struct ib_device *dev, enum rdma_restrack_type type)
 {
-	struct rdma_restrack_root *root = &dev->core->res[type];
 	struct rdma_restrack_entry *res;
-	unsigned long id;
+	unsigned long id = 0;
 	int count = 0;
 
-	/* An entry cannot leave, nor lose its task, while the lock is held. */
-	xa_lock(&root->xa);
-	xa_for_each(&root->xa, id, res)
+	/* One at a time: who makes or ends objects does not wait for a million. */
+	while ((res = rdma_restrack_get_next(dev, type, &id))) {
 		count += rdma_restrack_visible(res);
-	xa_unlock(&root->xa);
+		rdma_restrack_put(res);
+		id++;
+		cond_resched();
+	}
 	return count;
 }
 EXPORT_SYMBOL(rdma_restrack_count);
