@@ -448,6 +448,7 @@ struct slot {
 	struct ibv_comp_channel *channel;
 	struct ibv_cq *cq[2];	/* the liar's, the peer's */
 	struct ibv_qp *qp[2];
+	struct ibv_srq *srq;	/* the liar's, or NULL: it has a receive queue */
 };
 
 static struct tuning slot_tuning(void)
@@ -487,6 +488,18 @@ static void slot_connect(struct slot *s)
 	totals->connections++;
 }
 
+static struct ibv_srq *slot_srq(struct slot *s, struct ring *ring)
+{
+	struct ibv_srq_init_attr init = {
+		.attr = { .max_wr = 1 + below(&s->rng, 64), .max_sge = 1 + below(&s->rng, 8) },
+	};
+	struct ibv_srq *srq = rings_create_srq(liar_rig.pd, &init, ring);
+
+	if (!srq)
+		die("slot %u: ibv_create_srq: %s", s->id, strerror(errno));
+	return srq;
+}
+
 static void slot_open(struct slot *s)
 {
 	struct ibv_qp_init_attr init = { .qp_type = IBV_QPT_RC };
@@ -503,10 +516,13 @@ static void slot_open(struct slot *s)
 		.max_send_sge = 1 + below(&s->rng, 8), .max_recv_sge = 1 + below(&s->rng, 8),
 		.max_inline_data = below(&s->rng, 256),
 	};
+	s->srq = below(&s->rng, 2) ? slot_srq(s, &ring[0]) : NULL;
+	init.srq = s->srq;
 	init.send_cq = s->cq[0];
 	init.recv_cq = s->cq[0];
 	s->qp[0] = rings_create_qp(liar_rig.pd, &init, ring);
 	init.cap = (struct ibv_qp_cap){ 64, 64, 2, 2, 64 };
+	init.srq = NULL;
 	init.send_cq = s->cq[1];
 	init.recv_cq = s->cq[1];
 	s->qp[1] = ibv_create_qp(peer_rig.pd, &init);
@@ -539,6 +555,7 @@ static void slot_close(struct slot *s)
 
 	err = destroy_rung(s->qp[0]);
 	err = err ?: ibv_destroy_qp(s->qp[1]);
+	err = err ?: s->srq ? ibv_destroy_srq(s->srq) : 0;
 	err = err ?: ibv_destroy_cq(s->cq[0]);
 	err = err ?: ibv_destroy_cq(s->cq[1]);
 	err = err ?: ibv_destroy_comp_channel(s->channel);
@@ -563,7 +580,10 @@ static void slot_post(struct slot *s, int side)
 
 	if (below(&s->rng, 2)) {
 		sge.length = BUF_BYTES;
-		ibv_post_recv(s->qp[side], &recv, &bad_recv);
+		if (!side && s->srq)
+			ibv_post_srq_recv(s->srq, &recv, &bad_recv);
+		else
+			ibv_post_recv(s->qp[side], &recv, &bad_recv);
 	} else {
 		if (below(&s->rng, 4))
 			sge.length &= 1023;
@@ -590,6 +610,8 @@ static bool slot_poll(struct slot *s, int side)
 static void slot_step(struct slot *s)
 {
 	struct ibv_qp_attr err = { .qp_state = IBV_QPS_ERR };
+	struct ibv_srq_attr srq = { .max_wr = 1 + below(&s->rng, 64),
+				    .srq_limit = below(&s->rng, 8) };
 	bool dead = slot_poll(s, 1);
 	int state;
 
@@ -619,6 +641,11 @@ static void slot_step(struct slot *s)
 		break;
 	case 5:
 		usleep(below(&s->rng, 2000));
+		break;
+	case 6:
+		if (s->srq)
+			ibv_modify_srq(s->srq, &srq, s->lib && below(&s->rng, 2) ?
+				       IBV_SRQ_MAX_WR : IBV_SRQ_LIMIT);
 	}
 	if (dead)
 		slot_connect(s);
