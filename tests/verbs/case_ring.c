@@ -522,6 +522,62 @@ static void d22_all(const struct setting *set)
 	d22_full(set);
 }
 
+/* ------------------------------------------------------------------ FLUSH */
+
+/* Of a request that the library does not know yet. */
+#define WR_FLUSH	14
+#define WC_FLUSH	8
+#define ACCESS_FLUSH	(1 << 8)
+
+struct flush {
+	uint64_t remote_addr;
+	uint32_t length, rkey;
+	uint8_t type, level;
+};
+
+/* One FLUSH to global visibility of a range, written into the queue by hand. */
+static int flush_one(const struct setting *set, int access, struct ibv_wc *wc)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS, .qp_access_flags = access };
+	struct flush flush = { .length = 4096, .type = 1 };
+	struct rxe_send_wqe *wqe;
+	struct ring_pair r;
+	struct ibv_mr *mr;
+	int err, n;
+
+	ring_pair_open(set, &r, 16, false);
+	mr = ibv_reg_mr(r.p.rig.pd, r.p.buf, 4096, access);
+	if (!mr)
+		die("FLUSH: a region: %s", strerror(errno));
+	flush.remote_addr = (uintptr_t)r.p.buf;
+	flush.rkey = mr->rkey;
+	wqe = ring_elem(&r.sq, 0);
+	memset(wqe, 0, sizeof(*wqe));
+	wqe->wr.wr_id = 77;
+	wqe->wr.opcode = WR_FLUSH;
+	wqe->wr.send_flags = IBV_SEND_SIGNALED;
+	memcpy(&wqe->wr.wr, &flush, sizeof(flush));
+	err = ibv_modify_qp(r.p.qp[1], &attr, IBV_QP_STATE | IBV_QP_ACCESS_FLAGS);
+	__atomic_store_n(&r.sq.buf->producer_index, 1, __ATOMIC_RELEASE);
+	err = err ?: rings_doorbell(r.p.rig.ctx, r.p.qp[0]->handle);
+	n = rig_wait(r.cq[0], wc, 20000);
+	ibv_dereg_mr(mr);
+	ring_pair_close(&r);
+	return err ? -err : n == 1 ? (int)wc->status : -ETIMEDOUT;
+}
+
+static void flushes(const struct setting *set)
+{
+	const int rights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
+	struct ibv_wc wc = { 0 };
+	int result = flush_one(set, rights | ACCESS_FLUSH, &wc);
+
+	report(!result && wc.wr_id == 77 && (int)wc.opcode == WC_FLUSH,
+	       "FLUSH: %s, opcode %d", outcome(result), wc.opcode);
+	result = flush_one(set, rights, &wc);
+	report(result == IBV_WC_REM_ACCESS_ERR, "FLUSH without the right: %s", outcome(result));
+}
+
 /* Each for ours only: the kernel's own believes what a program writes. */
 #define OURS_ONLY(id, run)						\
 	static void id##_ours(const struct setting *set)		\
@@ -535,11 +591,13 @@ OURS_ONLY(D07, d07_overrun)
 OURS_ONLY(D13, d13_flipping)
 OURS_ONLY(D21, d21_map_race)
 OURS_ONLY(D22, d22_all)
+OURS_ONLY(FLUSH, flushes)
 
 const struct test_case ring_cases[] = {
 	{ "D07", "a completion queue that overruns says so", D07_ours },
 	{ "D13", "SGE counts that change under the kernel's hands", D13_ours },
 	{ "D21", "mapping a queue while it is destroyed", D21_ours },
 	{ "D22", "indexes that lie", D22_ours },
+	{ "FLUSH", "to visibility, by hand", FLUSH_ours },
 	{ 0 },
 };
