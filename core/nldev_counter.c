@@ -276,8 +276,8 @@ put_device:
 	return ret;
 }
 
-static int set(const struct rdma_nl_req *req, const struct nldev_view *view,
-	       struct sk_buff *msg)
+static int set_counting(const struct rdma_nl_req *req,
+			const struct nldev_view *view, struct sk_buff *msg)
 {
 	if (req->tb[RDMA_NLDEV_ATTR_STAT_MODE])
 		return set_mode(req, view, msg);
@@ -296,7 +296,7 @@ static int set(const struct rdma_nl_req *req, const struct nldev_view *view,
  */
 int nldev_counter_set(const struct rdma_nl_req *req)
 {
-	return change(req, set);
+	return change(req, set_counting);
 }
 
 static int delete(const struct rdma_nl_req *req, const struct nldev_view *view,
