@@ -11,14 +11,14 @@
 #   CELL     ROLE:GID:MTU, a few of these when none is given, all with --full
 #   ROLE     client, server    what our side is; every program runs both ways
 #   GID      v4, v6            MTU  1500, 4200
-#   --full   every cell, and every size that the programs of perftest know
-#   --what   bytecheck,pingpong,perftest (all)
+#   --full   every cell, every size that the programs of perftest know, and options
+#   --what   bytecheck,pingpong,perftest,options (the first three)
 . "$(dirname "$0")/lib.sh"
 
 what=bytecheck,pingpong,perftest full='' quick=(--quick) cells=()
 while [ $# -gt 0 ]; do
 	case $1 in
-	--full) full=yes quick=(); shift ;;
+	--full) full=yes quick=() what+=,options; shift ;;
 	--what) what=$2; shift 2 ;;
 	-*) die "unknown option $1" ;;
 	*) cells+=("$1"); shift ;;
@@ -54,6 +54,22 @@ pingpong()
 # in the capture
 lossless() { at "$1" tc qdisc replace dev "$(of "$1" net)" root pfifo limit 10000; }
 
+# options NAME: events, many queue pairs, both ways at once, shared receives, a time
+options()
+{
+	local tool
+	srq_programs "$1"
+	for tool in ib_{send,write,read,atomic}_bw; do
+		timed "$1: $tool -q 16 -D 3" run_perftest "$tool" -q 16 -D 3 -f 1
+		timed "$1: $tool -b -D 3" run_perftest "$tool" -b -D 3 -f 1
+	done
+	for tool in ib_{send,read}_lat ib_send_bw; do
+		timed "$1: $tool -e" run_perftest "$tool" -e -s 1024 -n 100
+	done
+	timed "$1: ib_send_bw -c UC -b -D 3" run_perftest ib_send_bw -c UC -b -D 3 -f 1
+	timed "$1: ib_send_lat -c UD -e" run_perftest ib_send_lat -c UD -e -s 1024 -n 100
+}
+
 programs()
 {
 	local name=$1 gid=$2 tool
@@ -79,6 +95,9 @@ programs()
 		atomic_programs "$name"
 		connection_programs "$name"
 		datagram_programs "$name"
+	fi
+	if wants options; then
+		options "$name"
 	fi
 }
 
