@@ -165,14 +165,17 @@ gone() { ! kill -0 "$1" 2>/dev/null; }
 # listens END PORT PID: somebody in the namespace of that process does
 listens()
 {
-	local _ address state port
+	local _ address state port file
 	case $(of "$1" at) in
 	on-peer) [ -n "$(on-peer ss -Hltn "sport = :$2")" ]; return ;;
 	esac
 	printf -v port %04X "$2"
-	while read -r _ address _ state _; do
-		[ "$state" != 0A ] || [ "${address##*:}" != "$port" ] || return 0
-	done < <(cat "/proc/$3/net/tcp" "/proc/$3/net/tcp6")
+	for file in "/proc/$3/net/tcp" "/proc/$3/net/tcp6"; do
+		[ -e "$file" ] || continue
+		while read -r _ address _ state _; do
+			[ "$state" != 0A ] || [ "${address##*:}" != "$port" ] || return 0
+		done <"$file"
+	done
 	return 1
 }
 # await_server END PORT PID
