@@ -141,14 +141,9 @@ no_objects()
 
 # ------------------------------------------------------------------ waiting
 
+debug_kernel() { [[ $(uname -r) == *-softroce-* ]]; }
 # patience N: so much of it, and tenfold on the debug kernels
-patience()
-{
-	case $(uname -r) in
-	*-softroce-*) echo $(($1 * 10)) ;;
-	*) echo "$1" ;;
-	esac
-}
+patience() { debug_kernel && echo $(($1 * 10)) || echo "$1"; }
 now_us() { echo "${EPOCHREALTIME/[.,]/}"; }
 # eventually SECONDS COMMAND...: until it succeeds; false when it never does
 eventually()
