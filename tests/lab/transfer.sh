@@ -3,7 +3,8 @@
 #
 # Moves data with every stock tool and with bytecheck, in each CELL given:
 #
-#   tests/lab/transfer.sh [--what LIST] [--big] [--brief N] TOPOLOGY:GID:MTU:ABI...
+#   tests/lab/transfer.sh [--what LIST] [--big] [--brief] [--all-sizes]
+#                         TOPOLOGY:GID:MTU:ABI...
 #
 #   TOPOLOGY  self     [va rxa]--.          one link, to itself
 #                          ^-----'
@@ -16,18 +17,20 @@
 #             nowrite (each write() command but POST_SEND is refused)
 #
 # LIST is any of bytecheck,pingpong,perftest (all). --big adds 64 MiB messages.
-# --brief: the perftest program number N for bandwidth takes all sizes in the first
-# cell, the next one in the second, until there is none (N 3: none does); the others
-# take one. With -a they spend half a second a size on finding out the processor's
-# speed.
+# --brief: perftest's programs take one size, and turns: those for bandwidth in the
+# first cell, those for latency in the second, and so on. --all-sizes: but one for
+# bandwidth in each of its cells takes all, for which it spends half a second a size
+# on finding out the processor's speed.
 . "$(dirname "$0")/lib.sh"
 
 what=bytecheck,pingpong,perftest big=() brief='' turn=0
+all_sizes=()
 while [ $# -gt 0 ]; do
 	case $1 in
 	--what) what=$2; shift 2 ;;
 	--big) big=(--big); shift ;;
-	--brief) brief=yes turn=$2; shift 2 ;;
+	--brief) brief=yes; shift ;;
+	--all-sizes) all_sizes=(ib_{send,write,read}_bw); shift ;;
 	*) break ;;
 	esac
 done
@@ -46,7 +49,7 @@ esac
 cell()
 {
 	local topo gid mtu abi_name name tool started=$SECONDS ib_mtu sizes
-	local all_sizes=(ib_{send,write,read}_bw)
+	local tools=(ib_{send,write,read}_{bw,lat})
 	IFS=: read -r topo gid mtu abi_name <<<"$1"
 	name="$topo $gid $mtu $abi_name"
 	if ! ours && { [ "$topo" = two ] || [ "$topo" = netns ]; }; then
@@ -73,10 +76,15 @@ cell()
 		timed "$name: ibv_rc_pingpong" run_pingpong
 		timed "$name: ibv_rc_pingpong -e -s 65536" run_pingpong -e -s 65536
 	fi
-	for tool in ib_{send,write,read}_{bw,lat}; do
+	if [ -n "$brief" ] && [ $((turn % 2)) = 0 ]; then
+		tools=(ib_{send,write,read}_bw)
+	elif [ -n "$brief" ]; then
+		tools=(ib_{send,write,read}_lat)
+	fi
+	for tool in "${tools[@]}"; do
 		wants perftest || break
 		sizes=(-a)
-		[ -z "$brief" ] || [ "$tool" = "${all_sizes[turn]:-}" ] || sizes=(-s 65536)
+		[ -z "$brief" ] || [ "$tool" = "${all_sizes[turn / 2]:-}" ] || sizes=(-s 65536)
 		timed "$name: $tool ${sizes[*]}" run_perftest "$tool" "${sizes[@]}" -n 5
 	done
 	turn=$((turn + 1))
