@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -94,13 +95,28 @@ static bool on_disk(int fd)
 	return !fstatfs(fd, &fs) && fs.f_type != TMPFS_MAGIC && fs.f_type != HUGETLBFS_MAGIC;
 }
 
+/* Mapped straight from persistent memory, which the kernel pins for nobody. */
+static bool on_dax(int fd)
+{
+	struct statx st;
+
+	return !statx(fd, "", AT_EMPTY_PATH, 0, &st) && (st.stx_attributes & STATX_ATTR_DAX);
+}
+
+/* With its errno, not with another. */
+static bool refused_right(int result, bool written_back, bool dax)
+{
+	return result == -EOPNOTSUPP ? written_back || dax : result == -EFAULT && written_back;
+}
+
 static void try_file(const struct setting *set, const char *kind, int fd, size_t len)
 {
 	static const int flags[] = { MAP_SHARED, MAP_PRIVATE };
+	bool dax = on_dax(fd);
 
 	for (int i = 0; i < 2; i++) {
 		/* What a file system has to write back may be refused, nothing else. */
-		bool refusable = !i && on_disk(fd);
+		bool written_back = !i && !dax && on_disk(fd);
 		const char *how = i ? "private" : "shared";
 		struct pair p;
 		int result;
@@ -115,8 +131,8 @@ static void try_file(const struct setting *set, const char *kind, int fd, size_t
 		}
 		pair_open(set, &p, 128 << 10);
 		result = try_region(&p, at, len);
-		report(!result || (refusable && (result == -EOPNOTSUPP || result == -EFAULT)),
-		       "C10 %s, %s: %s", kind, how, outcome(result));
+		report(!result || refused_right(result, written_back, dax), "C10 %s%s, %s: %s",
+		       kind, dax ? " (DAX)" : "", how, outcome(result));
 		pair_close(&p);
 		munmap(at, len);
 	}
