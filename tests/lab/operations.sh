@@ -53,11 +53,13 @@ groups()
 for where in netns:v4 netns:v6 self:v4; do
 	topology_up "${where%:*}" 4200 && transfers_ready "${where#*:}" || die "links of $where"
 	timed "$where: bytecheck over UC" run_bytecheck "${where#*:}" --service uc --qps 4
-	datagram_programs "$where"
 	if [ -n "$full" ] || [ "$where" = netns:v4 ]; then
+		datagram_programs "$where"
 		atomic_programs "$where"
 		connection_programs "$where"
 		srq_programs "$where"
+	else
+		PINGPONG=ibv_ud_pingpong timed "$where: ibv_ud_pingpong -e" run_pingpong -e -s 1
 	fi
 	case $where in
 	netns:v4) groups "multicast $where" 239.10.20.30 01:00:5e:0a:14:1e ;;

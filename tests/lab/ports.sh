@@ -37,20 +37,8 @@ else
 	rdma link del rxp
 fi
 
-# ---------------------------------------------------------------- A33, A35: PCI
-check "A33 a link on an interface with a PCI parent" \
-	rdma link add rxp type rxe netdev "$IFACE"
-check_text "A33 ibv_devices lists it" 'rxp' ibv_devices
-ibv_devinfo -v -d rxp >"$TMP/devinfo" 2>"$TMP/devinfo.err"
-verdict $? "A33 ibv_devinfo -v opens it"
-[ ! -s "$TMP/devinfo.err" ]
-verdict $? "A33 and no provider complains" || show "$TMP/devinfo.err"
-check_text "A33 it is the soft-RoCE provider's" 'PORT_ACTIVE|PORT_DOWN' cat "$TMP/devinfo"
-[ ! -e /sys/class/infiniband/rxp/device/vendor ]
-verdict $? "A33 nothing there names a PCI vendor, which older libraries go by"
-rdma link del rxp
-
-# Again without any of the kernel's crc32 modules
+# ------------------------------------------------------------ A35: no crypto
+# Without any of the kernel's crc32 modules
 if ours_only "A35 no crypto module is needed"; then
 	mkdir -p /etc/modprobe.d
 	for module in crc32_generic crc32_pclmul crypto_crc32; do
