@@ -233,7 +233,19 @@ static void arena_check(const char *name, bool with_region)
 
 /* ------------------------------------------------------------------ prediction */
 
-/* The checks of IBTA vol. 1, 9.6, in the order of docs/counters.md's table. */
+static enum service service_of(enum victim_kind kind)
+{
+	switch (kind) {
+	case LIVE_UC:
+		return SERVICE_UC;
+	case LIVE_UD:
+		return SERVICE_UD;
+	default:
+		return SERVICE_RC;
+	}
+}
+
+/* The checks of IBTA vol. 1, 9.6, in the order of docs/troubleshooting.md's table. */
 static enum fate fate_of(const struct bth *b, size_t len, enum victim_kind kind, bool nobody,
 			 enum icrc icrc)
 {
@@ -243,7 +255,7 @@ static enum fate fate_of(const struct bth *b, size_t len, enum victim_kind kind,
 	if (len < BTH_BYTES + ICRC_BYTES || len % 4 || headers < 0 || b->tver || len < least ||
 	    (!opcode_has_data(b->opcode) && len != least - b->pad))
 		return MALFORMED;
-	if (b->opcode == 0x81)
+	if (b->opcode == OPCODE_CNP)
 		return QUIET;
 	if ((b->pkey & 0x7fff) != 0x7fff)
 		return PKEY;
@@ -251,7 +263,7 @@ static enum fate fate_of(const struct bth *b, size_t len, enum victim_kind kind,
 		return NO_QP;
 	if (kind == FOREIGN || kind == RESET)
 		return WRONG_PEER;
-	if (b->opcode >> 5 != (kind == LIVE_UC ? 1 : kind == LIVE_UD ? 3 : 0))
+	if (b->opcode >> 5 != service_of(kind))
 		return WRONG_SERVICE;
 	if (kind == ENDED)
 		return QP_STATE;
@@ -347,10 +359,10 @@ static void b06_runts(void)
 /* ------------------------------------------------------------------ B07 and more */
 
 /* @b with each opcode that is known, and the lengths that it may have. */
-static void each_opcode(struct bth *b, unsigned int from, unsigned int to,
+static void each_opcode(struct bth *b, enum service from, enum service to,
 			enum victim_kind kind, enum icrc icrc)
 {
-	for (unsigned int opcode = from; opcode < to; opcode++) {
+	for (unsigned int opcode = OPCODE(from, 0); opcode < OPCODE(to, 0); opcode++) {
 		int headers = opcode_headers(opcode);
 
 		b->opcode = opcode;
@@ -370,15 +382,15 @@ static void b07_other_services(void)
 	struct bth b = { .pkey = 0xffff, .psn = FIRST_PSN, .ack_req = true };
 
 	tally_begin();
-	each_opcode(&b, 0x20, 0x100, LIVE, ICRC_GOOD);
+	each_opcode(&b, SERVICE_UC, SERVICES, LIVE, ICRC_GOOD);
 	tally_end("B07 UC, RD, UD, XRC and unknown opcodes to an RC queue pair, in order");
 	tally_begin();
-	each_opcode(&b, 0, 0x20, LIVE_UC, ICRC_GOOD);
-	each_opcode(&b, 0x40, 0x100, LIVE_UC, ICRC_GOOD);
+	each_opcode(&b, SERVICE_RC, SERVICE_UC, LIVE_UC, ICRC_GOOD);
+	each_opcode(&b, SERVICE_RD, SERVICES, LIVE_UC, ICRC_GOOD);
 	tally_end("B07 all but UC's own opcodes to a UC queue pair, in order");
 	tally_begin();
-	each_opcode(&b, 0, 0x60, LIVE_UD, ICRC_GOOD);
-	each_opcode(&b, 0x80, 0x100, LIVE_UD, ICRC_GOOD);
+	each_opcode(&b, SERVICE_RC, SERVICE_UD, LIVE_UD, ICRC_GOOD);
+	each_opcode(&b, SERVICE_UD + 1, SERVICES, LIVE_UD, ICRC_GOOD);
 	tally_end("B07 all but UD's own opcodes to a UD queue pair");
 	victims_rest("B07");
 }
@@ -388,24 +400,24 @@ static void wrong_in_one_thing(void)
 	struct bth b = { .pkey = 0xffff, .psn = FIRST_PSN };
 
 	tally_begin();
-	each_opcode(&b, 0, 0x20, LIVE, ICRC_BAD);
+	each_opcode(&b, SERVICE_RC, SERVICE_UC, LIVE, ICRC_BAD);
 	tally_end("in order, but for the ICRC");
 	tally_begin();
 	for (unsigned int i = 0; i < 16; i++) {
 		b.pkey = i ? 0xffff ^ (1 << (i - 1)) : 0;
 		if ((b.pkey & 0x7fff) != 0x7fff)
-			each_opcode(&b, 0, 0x20, LIVE, ICRC_GOOD);
+			each_opcode(&b, SERVICE_RC, SERVICE_UC, LIVE, ICRC_GOOD);
 	}
 	tally_end("in order, but for the P_Key");
 	b.pkey = 0xffff;
 	tally_begin();
 	for (b.tver = 1; b.tver < 16; b.tver++)
-		each_opcode(&b, 0, 0x20, LIVE, ICRC_GOOD);
+		each_opcode(&b, SERVICE_RC, SERVICE_UC, LIVE, ICRC_GOOD);
 	tally_end("in order, but for the version");
 	b.tver = 0;
 	tally_begin();
-	each_opcode(&b, 0, 0x20, FOREIGN, ICRC_GOOD);
-	each_opcode(&b, 0, 0x20, RESET, ICRC_GOOD);
+	each_opcode(&b, SERVICE_RC, SERVICE_UC, FOREIGN, ICRC_GOOD);
+	each_opcode(&b, SERVICE_RC, SERVICE_UC, RESET, ICRC_GOOD);
 	tally_end("in order, but not from the peer");
 	victims_rest("wrong in one thing");
 }
@@ -595,11 +607,11 @@ static uint8_t any_opcode(enum victim_kind kind)
 {
 	switch (kind) {
 	case LIVE_UC:
-		return 0x20 + rnd() % 12;
+		return OPCODE(SERVICE_UC, rnd() % 12);
 	case LIVE_UD:
-		return 0x64 + rnd() % 2;
+		return OPCODE(SERVICE_UD, 4 + rnd() % 2);
 	default:
-		return rnd() % 32;
+		return OPCODE(SERVICE_RC, rnd() % 32);
 	}
 }
 

@@ -40,7 +40,7 @@ int opcode_headers(uint8_t opcode)
 		return 8;
 	case 0x65:
 		return 12;
-	case 0x81:
+	case OPCODE_CNP:
 		return 0;
 	default:
 		return -1;

@@ -42,6 +42,11 @@ struct oddity {
 	bool checksum;		/* a right UDP checksum instead of none */
 };
 
+/* The first three bits of an opcode; behind them are 32 operations. */
+enum service { SERVICE_RC, SERVICE_UC, SERVICE_RD, SERVICE_UD, SERVICES = 8 };
+#define OPCODE(service, operation)	((service) << 5 | (operation))
+#define OPCODE_CNP			0x81
+
 /* A base transport header and what follows, in host order. */
 struct bth {
 	uint8_t opcode, pad, tver;

@@ -24,7 +24,8 @@ static int use_after_free(void)
 	kfree(gone);
 	/* The compiler would see through it. */
 	OPTIMIZER_HIDE_VAR(gone);
-	return READ_ONCE(gone[10]) ? 0 : 1;
+	(void)READ_ONCE(gone[10]);
+	return 0;
 }
 
 static int out_of_bounds(void)
@@ -109,18 +110,20 @@ static int count(void *unused)
 static int race(void)
 {
 	struct task_struct *threads[2];
-	int i;
+	int err = 0, i;
 
 	for (i = 0; i < 2; i++) {
 		threads[i] = kthread_run(count, NULL, "softroce_race/%d", i);
-		if (IS_ERR(threads[i]))
+		if (IS_ERR(threads[i])) {
+			err = PTR_ERR(threads[i]);
 			break;
+		}
 	}
-	if (i == 2)
+	if (!err)
 		msleep(RACE_MS);
 	while (i--)
 		kthread_stop(threads[i]);
-	return 0;
+	return err;
 }
 
 static const struct {
@@ -143,8 +146,7 @@ int make_mistake(const char *name)
 	for (i = 0; i < ARRAY_SIZE(mistakes); i++)
 		if (!strcmp(name, mistakes[i].name)) {
 			pr_info("softroce_ktest: on purpose: %s\n", name);
-			mistakes[i].make();
-			return -ECANCELED;
+			return mistakes[i].make() ?: -ECANCELED;
 		}
 	pr_err("softroce_ktest: no mistake %s is known\n", name);
 	return -EINVAL;

@@ -31,7 +31,7 @@ confined()
 topology_up netns 4200 || die "links in two namespaces"
 transfers_ready v4 || die "GIDs"
 memory_start 64 rxa
-honest_start
+honest_start links itself
 pass_on confined "$VERBS/commands" -d rxa -g "$a_gid" --seconds "$seconds" "${seed[@]}"
 honest_end
 eventually 20 no_objects

@@ -44,19 +44,29 @@ on_itself()
 	"$VERBS/bytecheck" --loopback -d "$a_dev" -g "$a_gid" --quick --qps 2 --events --limit 600
 }
 
-# honest_start, honest_end: one of each, beside the liars
+# honest_start [links] [itself], honest_end: beside the liars
+declare -A honest_pids=()
 honest_start()
 {
-	honest links between_links 18700 --qps 4 &
-	links_pid=$!
-	honest itself on_itself &
-	itself_pid=$!
+	local one
+	for one; do
+		case $one in
+		links) honest links between_links 18700 --qps 4 & ;;
+		itself) honest itself on_itself & ;;
+		esac
+		honest_pids[$one]=$!
+	done
 }
 honest_end()
 {
+	local one
 	touch "$TMP/enough"
-	honest_verdict links "$links_pid" "between two links"
-	honest_verdict itself "$itself_pid" "of a link with itself"
+	for one in "${!honest_pids[@]}"; do
+		case $one in
+		links) honest_verdict links "${honest_pids[links]}" "between two links" ;;
+		itself) honest_verdict itself "${honest_pids[itself]}" "of a link with itself" ;;
+		esac
+	done
 }
 
 # liar_options [--seconds N] [--seed N] [--full]: sets $seconds and $seed

@@ -39,8 +39,7 @@ if ip tuntap add name tunh mode tun vnet_hdr 2>"$TMP/tun" && ip addr add 10.30.0
 else
 	skip "no tun interface: $(head -n 1 "$TMP/tun")" "trains over tun"
 fi
-honest links between_links 18700 --qps 4 &
-links_pid=$!
+honest_start links
 liars()
 {
 	pass_on "$VERBS/packets" -d rxa --netns nsb --if vb \
@@ -52,8 +51,7 @@ liars
 while [ $SECONDS -lt $end ]; do
 	liars --seed $RANDOM
 done
-touch "$TMP/enough"
-honest_verdict links $links_pid "between two links"
+honest_end
 check_text "nothing is left of all that" 'rxa: pd [01] cq [01] qp [01] .*ctx 0' rdma res
 check "the link works as before" run_pingpong || show_both
 if [ ${#trains[@]} != 0 ]; then

@@ -34,6 +34,20 @@ pinned_pages()
 		END { print n + 0 }' /proc/vmstat
 }
 
+# pins_start, pins_end SECONDS NAME: as many as then, at the latest after so long
+pins_start() { pins_before=$(pinned_pages); }
+pins_as_before() { [ "$(pinned_pages)" = "$pins_before" ]; }
+pins_end()
+{
+	if ! grep -q nr_foll_pin_acquired /proc/vmstat; then
+		skip "no counts of pinned pages" "$2: no page is pinned any more"
+		return
+	fi
+	eventually "$1" pins_as_before
+	verdict $? "$2: no page is pinned any more" ||
+		note "$(pinned_pages) pages are, $pins_before were"
+}
+
 # memory_least SECONDS: the smallest that kernel_memory says meanwhile; what is
 # freed after a grace period or by a worker takes its time
 memory_least()
@@ -55,7 +69,7 @@ memory_start()
 {
 	local count=$1 dev=$2 pid held
 	[ "$count" -le 256 ] || count=256
-	memory_pins=$(pinned_pages)
+	pins_start
 	memory_base=$(memory_least 2)
 	rm -f "$TMP/hold"
 	"$VERBS/traffic" --hold "$count" -d "$dev" >"$TMP/hold" 2>&1 &
@@ -77,7 +91,5 @@ memory_end()
 	verdict $? "$1: memory is back" ||
 		note "it is $(($(kernel_memory) / 1024)) KiB, the limit $((memory_limit / 1024))"
 	note "memory: $((($(memory_least 1) - memory_base) / 1024)) KiB more than before"
-	eventually 10 eval "[ \"\$(pinned_pages)\" -le $memory_pins ]"
-	verdict $? "$1: no page is pinned any more" ||
-		note "$(pinned_pages) pages are, $memory_pins were"
+	pins_end 10 "$1"
 }

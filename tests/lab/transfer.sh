@@ -50,6 +50,10 @@ cell()
 {
 	local topo gid mtu abi_name name tool started=$SECONDS ib_mtu sizes
 	local tools=(ib_{send,write,read}_{bw,lat})
+	case $brief$((turn % 2)) in
+	yes0) tools=(ib_{send,write,read}_bw) ;;
+	yes1) tools=(ib_{send,write,read}_lat) ;;
+	esac
 	IFS=: read -r topo gid mtu abi_name <<<"$1"
 	name="$topo $gid $mtu $abi_name"
 	if ! ours && { [ "$topo" = two ] || [ "$topo" = netns ]; }; then
@@ -75,11 +79,6 @@ cell()
 	if wants pingpong; then
 		timed "$name: ibv_rc_pingpong" run_pingpong
 		timed "$name: ibv_rc_pingpong -e -s 65536" run_pingpong -e -s 65536
-	fi
-	if [ -n "$brief" ] && [ $((turn % 2)) = 0 ]; then
-		tools=(ib_{send,write,read}_bw)
-	elif [ -n "$brief" ]; then
-		tools=(ib_{send,write,read}_lat)
 	fi
 	for tool in "${tools[@]}"; do
 		wants perftest || break

@@ -86,28 +86,15 @@ static void bad_atomics(const struct setting *set, const char *id, const struct 
 /* UC has no answers, so it has no atomics. */
 static void c22_unreliable(const struct setting *set)
 {
-	struct tuning tune = tuning_default;
-	struct ibv_qp *rc[2];
 	struct ibv_sge sge;
 	struct pair p;
 	int result;
 
-	pair_open_reset(set, &p, 8192);
-	for (int i = 0; i < 2; i++) {
-		rc[i] = p.qp[i];
-		p.qp[i] = rig_qp(&p.rig, IBV_QPT_UC, p.cq, p.cq, &tune);
-		if (!p.qp[i])
-			die("C22 a UC queue pair: %s", strerror(errno));
-	}
-	pair_connect(&p);
+	pair_open_uc(set, &p, 8192);
 	sge = (struct ibv_sge){ (uintptr_t)p.buf, 8, p.mr->lkey };
 	result = atomic(&p, IBV_WR_ATOMIC_FETCH_AND_ADD, &sge, 1, (uintptr_t)p.buf + 4096,
 			p.mr->rkey, 1, 0);
 	report(is_refusal(result) && !p.buf[4096], "C22 FETCH_ADD on UC: %s", outcome(result));
-	for (int i = 0; i < 2; i++) {
-		ibv_destroy_qp(p.qp[i]);
-		p.qp[i] = rc[i];
-	}
 	pair_close(&p);
 }
 

@@ -390,8 +390,6 @@ static bool run_on(int cpu)
 static void drained_elsewhere(const struct setting *set)
 {
 	struct ibv_qp_attr sqd = { .qp_state = IBV_QPS_SQD, .en_sqd_async_notify = 1 };
-	struct tuning tune = tuning_default;
-	struct ibv_qp *rc[2];
 	cpu_set_t before;
 	unsigned int got;
 	struct pair p;
@@ -402,14 +400,7 @@ static void drained_elsewhere(const struct setting *set)
 		report_skip("SQD_DRAINED is not told, or one processor", "drained elsewhere");
 		return;
 	}
-	pair_open_reset(set, &p, 8192);
-	for (int i = 0; i < 2; i++) {
-		rc[i] = p.qp[i];
-		p.qp[i] = rig_qp(&p.rig, IBV_QPT_UC, p.cq, p.cq, &tune);
-		if (!p.qp[i])
-			die("a UC queue pair: %s", strerror(errno));
-	}
-	pair_connect(&p);
+	pair_open_uc(set, &p, 8192);
 	err = pair_write(&p, (uintptr_t)p.buf + 4096, p.mr->rkey, 4096);
 	run_on(1);
 	err = err ?: ibv_modify_qp(p.qp[0], &sqd,
@@ -417,10 +408,6 @@ static void drained_elsewhere(const struct setting *set)
 	got = read_events(p.rig.ctx, IBV_EVENT_SQ_DRAINED);
 	report(!err && got == 1, "%u of 1 event of a queue that drained elsewhere (%d)", got, err);
 	sched_setaffinity(0, sizeof(before), &before);
-	for (int i = 0; i < 2; i++) {
-		ibv_destroy_qp(p.qp[i]);
-		p.qp[i] = rc[i];
-	}
 	pair_close(&p);
 }
 

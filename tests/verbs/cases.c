@@ -15,7 +15,8 @@ void case_open(const struct setting *set, struct rig *rig)
 	rig_open(rig, set->dev, set->gid);
 }
 
-void pair_open_reset(const struct setting *set, struct pair *p, size_t len)
+static void open_in_reset(const struct setting *set, struct pair *p, size_t len,
+			  enum ibv_qp_type type)
 {
 	struct tuning tune = tuning_default;
 
@@ -34,10 +35,15 @@ void pair_open_reset(const struct setting *set, struct pair *p, size_t len)
 	if (!p->cq)
 		die("ibv_create_cq: %s", strerror(errno));
 	for (int i = 0; i < 2; i++) {
-		p->qp[i] = rig_qp(&p->rig, IBV_QPT_RC, p->cq, p->cq, &tune);
+		p->qp[i] = rig_qp(&p->rig, type, p->cq, p->cq, &tune);
 		if (!p->qp[i])
 			die("ibv_create_qp: %s", strerror(errno));
 	}
+}
+
+void pair_open_reset(const struct setting *set, struct pair *p, size_t len)
+{
+	open_in_reset(set, p, len, IBV_QPT_RC);
 }
 
 void pair_connect(struct pair *p)
@@ -58,6 +64,12 @@ void pair_connect(struct pair *p)
 void pair_open(const struct setting *set, struct pair *p, size_t len)
 {
 	pair_open_reset(set, p, len);
+	pair_connect(p);
+}
+
+void pair_open_uc(const struct setting *set, struct pair *p, size_t len)
+{
+	open_in_reset(set, p, len, IBV_QPT_UC);
 	pair_connect(p);
 }
 

@@ -47,6 +47,8 @@ void case_open(const struct setting *set, struct rig *rig);
 void pair_open(const struct setting *set, struct pair *p, size_t len);
 /* The same with its queue pairs left in RESET. */
 void pair_open_reset(const struct setting *set, struct pair *p, size_t len);
+/* Connected by UC instead of RC. */
+void pair_open_uc(const struct setting *set, struct pair *p, size_t len);
 void pair_connect(struct pair *p);
 void pair_close(struct pair *p);
 /*
