@@ -235,6 +235,20 @@ static struct rxe_pd *recv_pd(const struct rxe_qp *qp)
 	return qp->srq ? qp->srq->pd : qp->pd;
 }
 
+/* What a SEND asks for, when all of it is here; false: it is refused. */
+static bool invalidate(struct rxe_qp *qp, const struct rxe_pkt *pkt)
+{
+	/* This runner puts its regions back: rxe_mr_invalidate() waits. */
+	rxe_comp_end(qp);
+	if (!rxe_key_invalidate(qp, pkt->ieth, true))
+		return true;
+	/* Executed or not, it is refused (IBTA vol. 1, 9.4.1.1.3). */
+	qp->resp.psn = pkt->psn;
+	refuse(qp, RXE_NAK_REM_ACC, IB_EVENT_QP_ACCESS_ERR);
+	fail_recv(qp, IB_WC_REM_INV_REQ_ERR);
+	return false;
+}
+
 static void do_send(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 {
 	struct rxe_resp *resp = &qp->resp;
@@ -270,16 +284,8 @@ static void do_send(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 
 	rxe_resp_end(qp);
 	resp->in_msg = IN_NOTHING;
-	/* This runner has put its regions back: rxe_mr_invalidate() waits. */
-	if (flags & RXE_OP_INV)
-		rxe_comp_end(qp);
-	if ((flags & RXE_OP_INV) && rxe_key_invalidate(qp, pkt->ieth, true)) {
-		/* Executed or not, it is refused (IBTA vol. 1, 9.4.1.1.3). */
-		resp->psn = pkt->psn;
-		refuse(qp, RXE_NAK_REM_ACC, IB_EVENT_QP_ACCESS_ERR);
-		fail_recv(qp, IB_WC_REM_INV_REQ_ERR);
+	if ((flags & RXE_OP_INV) && !invalidate(qp, pkt))
 		return;
-	}
 	resp->msn = rxe_psn_add(resp->msn, 1);
 	rxe_qp_count(qp, RXE_CNT_RDMA_RECVS);
 	if (flags & RXE_OP_INV) {
