@@ -16,7 +16,7 @@
  *	drain		@refs is given back by everyone
  *	CQ pools	the CQs that clients shared
  *	sysfs		views of the namespaces, then the device; waits for readers
- *	free parts	resources, GID tables, counters, netdev references
+ *	free parts	resources, GID tables, counters
  *	driver		dealloc_driver(), for drivers that leave freeing to the core
  *	memory		the last put_device()
  *

@@ -6,7 +6,8 @@
  * or on an upper of it, and unpublished when the address goes.  Users (AHs,
  * QPs, CM) hold references; an unpublished entry keeps its memory and its slot
  * until the last one is put, and then the slot is free for another address.
- * The entry's ndev is set to NULL, after a grace period, when the netdev goes.
+ * The entry's ndev is NULL from when it is unpublished; the netdev is let go a
+ * grace period later.
  */
 #ifndef SOFTROCE_RDMA_IB_CACHE_H
 #define SOFTROCE_RDMA_IB_CACHE_H

@@ -248,7 +248,7 @@ enum ib_port_cap_mask_bits {
 /**
  * struct ib_port_attr - the state of a port
  *
- * @phys_mtu is the network MTU in bytes less nothing; @max_msg_sz is bytes.
+ * @phys_mtu is the netdev's MTU in bytes; @max_msg_sz is bytes.
  */
 struct ib_port_attr {
 	u64 subnet_prefix;

@@ -7,7 +7,7 @@
  * Lifetime of the objects:  a device outlives everything made on it; a PD
  * outlives the MRs, AHs and QPs that were made in it, a CQ the QPs that report
  * to it.  The core counts those uses (@usecnt) and refuses, with -EBUSY, to
- * destroy what is in use.  The core allocates each object with the driver's
+ * destroy what is in use.  The core allocates each object but MRs with the driver's
  * structure around it (INIT_RDMA_OBJ_SIZE) and frees it after the driver's
  * destroy callback returned 0.
  */
@@ -148,7 +148,7 @@ struct ib_cq {
 	enum ib_poll_context poll_ctx;
 	spinlock_t poll_lock; /* of poll_stopped: nobody polls any more */
 	bool poll_stopped;
-	/* How often the CQ was found empty, and armed. */
+	/* Rounds of polling that have ended. */
 	unsigned int poll_rounds;
 	union {
 		struct tasklet_struct tasklet;
@@ -304,9 +304,11 @@ struct ib_event_handler {
  * struct ib_device_ops - what a driver does for the core
  *
  * A member that is NULL is not supported: the core answers -EOPNOTSUPP.
- * @post_send, @post_recv, @poll_cq and @req_notify_cq are called from any
- * context, interrupts off included; all others may sleep.  @udata is NULL for
- * kernel consumers.
+ * @post_send, @post_recv, @post_srq_recv, @poll_cq, @req_notify_cq, @map_mr_sg
+ * and @get_link_layer are called from any context, interrupts off included, and
+ * so are @create_ah and @destroy_ah unless their flags allow sleeping; all others
+ * may sleep.  @udata is NULL for kernel consumers, but that of @query_device,
+ * which is empty.
  */
 struct ib_device_ops {
 	struct module *owner;
@@ -453,8 +455,8 @@ struct ib_device_ops {
  * struct ib_device - an RDMA device
  *
  * Lifetime: ib_alloc_device() -> ib_register_device() -> live ->
- * ib_unregister_device() -> ib_dealloc_device() (or, with
- * ib_unregister_device_queued() and &ib_device_ops.dealloc_driver, by itself).
+ * ib_unregister_device() -> ib_dealloc_device() (or, where there is an
+ * &ib_device_ops.dealloc_driver, by itself).
  * While registered, operations hold the registration count
  * (ib_device_try_get() / ib_device_put()); unregistration waits for it to
  * drain.  @dev's own reference count keeps the memory, no more.

@@ -5,8 +5,8 @@
  * Lifetime of a device: rxe_link_add() makes it for a netdev and registers it
  * with the core.  "rdma link del", the netdev's or the namespace's end, and
  * module exit unregister it; the core frees it (dealloc_driver) when the last
- * operation on it has ended.  Between unpublishing and freeing, @gone is set:
- * nothing is transmitted, nothing received finds its QPs.
+ * operation on it has ended.  Where the netdev or the namespace goes, @gone is set
+ * first: nothing is transmitted any more, nothing received finds its QPs.
  *
  * Every QP holds its device through the core: a device outlives what is on it.
  */
@@ -68,7 +68,7 @@ struct rxe_qp_entry;
  *	under RCU with READ_ONCE, or under RTNL
  * @net: where it was made; the link does not outlive it.  Not the netdev's:
  *	that can move away while the link ends
- * @gone: the link is being unregistered (READ_ONCE)
+ * @gone: the netdev or the namespace goes (READ_ONCE)
  * @port_active: as last told to the consumers; under RTNL
  * @gsi: its queue pair 1, if it has one (rxe_qp.c)
  * @net_entry: on the list of its namespace (rxe_net.c)

@@ -5,7 +5,8 @@
  * Lifetime of a flow: embedded in a QP; set up by rxe_flow_init() when the QP
  * gets its address vector, that of UD for each handle that it sends to and did
  * not send to last, and released by rxe_flow_release().  It holds the
- * sgid_attr and a cached route.  Only the QP's runner uses it.
+ * sgid_attr and a cached route.  Only the QP's runner changes it; who receives a
+ * packet compares the addresses.
  */
 #ifndef SOFTROCE_RXE_NET_H
 #define SOFTROCE_RXE_NET_H

@@ -4,11 +4,11 @@
  *
  * Lifetime: the core allocates and frees the memory.  create_qp publishes the
  * QP in the module's QPN table, or queue pair 1 in its link; whoever finds it
- * there (RCU) takes a reference for as long as a burst, a queued skb or a call to
- * another processor (run_on()) needs it.  destroy_qp: unpublish -> stop the runner
- * and its timers for good -> wait for the references -> kill the tasklet that the
- * last of them may have left behind (it finds no work) -> drop what the QP holds
- * (flow, rings, queued skbs).
+ * there (RCU) takes a reference for as long as it hands over a packet; a call to
+ * another processor (run_on()) has one.  destroy_qp: unpublish -> stop the runner
+ * and its timers for good, drop the queued skbs and let no more in -> wait for the
+ * references -> kill the tasklet that the last of them may have left behind (it
+ * finds no work) -> drop what the QP holds (flow, rings).
  *
  * The runner: everything that happens to a QP is done by whoever holds @run
  * (rxe_run.h), one at a time: received packets, new work, timers, changes of

@@ -222,8 +222,10 @@ static void enter_state(struct rxe_qp *qp, enum ib_qp_state to)
  * @udata: the program's part; nothing is in it
  *
  * Context: process.
- * Return: 0; -EINVAL in ERR for any state but RESET and ERR; -ENOMEM; what
- * rxe_flow_init() says of the address.
+ * Return: 0; -EOPNOTSUPP for an alternate path and unknown bits of @mask; -EINVAL
+ * in ERR for any state but RESET and ERR, from SQE to SQD, or where @mask names a
+ * current state that it is not in; -ENOMEM; what rxe_flow_init() says of the
+ * address.
  */
 int rxe_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		  struct ib_udata *udata)

@@ -8,7 +8,7 @@
  * (receive queue, todo bits, ring) and calls rxe_run(): it either becomes the
  * runner or has made sure that the runner sees the work.  No lock is held
  * across the work, and nobody ever waits for a runner but those who change
- * attributes or destroy (rxe_run_own()).
+ * attributes, ask for them, ring the bell too early or destroy (rxe_run_own()).
  *
  * Packets that leave from two processors may overtake each other: lo, veth and
  * devices of many queues have a queue for each, and go-back-N takes what was
@@ -17,9 +17,10 @@
  * there as well: the peer, which does the same, moves only when it has all
  * answers.  A runner on another processor leaves such work, and calls that one.
  *
- * A run ends after RXE_RUN_BYTES or RXE_RUN_WQES.  A task then lets bottom
- * halves and others go first and goes on; all other contexts leave the rest to
- * the QP's tasklet.
+ * A run looks again as long as there is work, a few times, and ends when one of
+ * receiving, answering and requesting has spent RXE_RUN_BYTES or RXE_RUN_WQES.
+ * A task then lets bottom halves and others go first and goes on; all other
+ * contexts leave the rest to the QP's tasklet.
  */
 #ifndef SOFTROCE_RXE_RUN_H
 #define SOFTROCE_RXE_RUN_H
@@ -101,9 +102,9 @@ void rxe_comp_rnr_timer(struct rxe_qp *qp);
 void rxe_comp_wqe(struct rxe_qp *qp, int status);
 /* What was executed here and waits for nothing any more is done. */
 void rxe_comp_locals(struct rxe_qp *qp);
-/* All that was sent is done: UC. */
+/* All that was sent is done: UC, UD. */
 void rxe_comp_sent(struct rxe_qp *qp);
-/* It failed: complete it so; the QP is in ERR, or in SQE (UC). */
+/* It failed: complete it so; the QP is in ERR, or in SQE (UC, UD). */
 void rxe_comp_fail(struct rxe_qp *qp, int status);
 /* End of a run of packets: give back what was held. */
 void rxe_comp_end(struct rxe_qp *qp);

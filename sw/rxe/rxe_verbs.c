@@ -144,7 +144,7 @@ static int rxe_query_port(struct ib_device *ib, u32 port,
 	return 0;
 }
 
-/* No MAD capabilities: there is no QP 1 yet. */
+/* No MAD capabilities: nothing here speaks MADs, whoever uses QP 1. */
 static int rxe_get_port_immutable(struct ib_device *ib, u32 port,
 				  struct ib_port_immutable *immutable)
 {
