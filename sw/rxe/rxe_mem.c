@@ -111,14 +111,14 @@ void rxe_cursor_init_inline(struct rxe_cursor *c, const void *data, u32 offset)
  */
 static struct rxe_mr *cursor_mr(struct rxe_cursor *c, u32 key, u64 va, u32 len)
 {
-	if (!c->mr && c->peer_of)
-		c->mr = rxe_rkey_get(c->peer_of, key, c->access, va,
-				     c->sge[c->cur].length - c->off);
-	else if (!c->mr)
-		c->mr = rxe_mr_get(c->pd, key, c->access, va, len);
-	else if (!rxe_mr_covers(c->mr, va, len))
+	if (!c->held.mr && c->peer_of)
+		rxe_rkey_get(c->peer_of, key, c->access, va,
+			     c->sge[c->cur].length - c->off, &c->held);
+	else if (!c->held.mr)
+		c->held.mr = rxe_mr_get(c->pd, key, c->access, va, len);
+	else if (!rxe_mr_covers(c->held.mr, va, len))
 		return NULL;
-	return c->mr;
+	return c->held.mr;
 }
 
 void *rxe_cursor_next(struct rxe_cursor *c, u32 *len)
@@ -158,8 +158,6 @@ void *rxe_cursor_next(struct rxe_cursor *c, u32 *len)
 
 void rxe_cursor_end(struct rxe_cursor *c)
 {
-	if (c->mr) {
-		rxe_mr_put(c->mr);
-		c->mr = NULL;
-	}
+	if (c->held.mr)
+		rxe_grant_put(&c->held);
 }

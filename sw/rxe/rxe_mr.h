@@ -137,12 +137,27 @@ void rxe_mr_put(struct rxe_mr *mr);
  */
 void *rxe_mr_piece(const struct rxe_mr *mr, u64 va, u32 *len);
 
+struct rxe_mw_entry;
+
+/**
+ * struct rxe_grant - leave to reach into a region, for the length of a burst
+ * @mr: the region, with a reference
+ * @mw: the window that it is reached through, or NULL
+ */
+struct rxe_grant {
+	struct rxe_mr *mr;
+	struct rxe_mw_entry *mw;
+};
+
+/* Give it back; it is empty then. */
+void rxe_grant_put(struct rxe_grant *grant);
+
 /**
  * struct rxe_cursor - a position in a scatter/gather list
  * @inl: inline data instead of a list
  * @off: position in sge[@cur]
  * @peer_of: the keys are those that this queue pair's peer uses
- * @mr: region of sge[@cur], held; NULL when not looked up yet
+ * @held: region of sge[@cur]; empty when not looked up yet
  */
 struct rxe_cursor {
 	struct rxe_pd *pd;
@@ -153,7 +168,7 @@ struct rxe_cursor {
 	int access;
 	u32 cur;
 	u32 off;
-	struct rxe_mr *mr;
+	struct rxe_grant held;
 };
 
 /*

@@ -3,6 +3,7 @@
  * Memory windows.  Their keys are in the upper half of all keys, given out in turn
  * like those of regions.
  */
+#include <linux/delay.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 #include "rxe_mr.h"
@@ -61,23 +62,37 @@ uncount:
 	return -ENOMEM;
 }
 
-/* With the lock. */
+/* With the lock: there is no access through it any more. */
 static void unbind(struct rxe_mw_entry *mw)
 {
 	if (mw->mr)
 		atomic_dec(&mw->mr->num_mw);
 	mw->mr = NULL;
+	mw->closing = false;
+}
+
+/* With the lock: no access begins any more; false while some have not ended. */
+static bool close_binding(struct rxe_mw_entry *mw)
+{
+	mw->closing = true;
+	return !mw->users;
 }
 
 int rxe_dealloc_mw(struct ib_mw *ibmw)
 {
 	struct rxe_mw_entry *mw = to_rxe_mw(ibmw)->entry;
 
+	might_sleep();
 	xa_erase(&mw_table, mw->index);
 	spin_lock_bh(&mw->lock);
-	unbind(mw);
 	/* Who has found it already may not bind it any more. */
 	mw->pd = NULL;
+	while (!close_binding(mw)) {
+		spin_unlock_bh(&mw->lock);
+		usleep_range(5, 50);
+		spin_lock_bh(&mw->lock);
+	}
+	unbind(mw);
 	spin_unlock_bh(&mw->lock);
 	atomic_dec(&mw->rxe->num_mw);
 	kfree_rcu(mw, rcu);
@@ -118,11 +133,50 @@ static bool may_bind(const struct rxe_qp *qp, const struct rxe_mw_entry *mw,
 	return mw->type == IB_MW_TYPE_1 || (!mw->mr && bind->length);
 }
 
+/* With the lock. */
+static int bind_to(struct rxe_mw_entry *mw, struct rxe_mr *mr,
+		   const struct rxe_qp *qp, const struct rxe_bind *bind)
+{
+	if (!close_binding(mw))
+		return -EAGAIN;
+	unbind(mw);
+	mw->rkey = bind->new_rkey;
+	mw->mr = mr;
+	mw->addr = bind->addr;
+	mw->length = bind->length;
+	mw->access = bind->access;
+	mw->qpn = qp->qpn;
+	if (mr)
+		atomic_inc(&mr->num_mw);
+	return 0;
+}
+
+/* What is not bound anew stays what it was. */
+void rxe_mw_reopen(struct rxe_qp *qp)
+{
+	u32 key = qp->req.closing;
+	struct rxe_mw_entry *mw;
+
+	if (!key)
+		return;
+	qp->req.closing = 0;
+	rcu_read_lock();
+	mw = xa_load(&mw_table, MW_INDEX(key));
+	if (mw) {
+		spin_lock_bh(&mw->lock);
+		/* Another that closes it does so again. */
+		if (mw->rkey == key && mw->pd == qp->pd)
+			mw->closing = false;
+		spin_unlock_bh(&mw->lock);
+	}
+	rcu_read_unlock();
+}
+
 int rxe_mw_bind(struct rxe_qp *qp, const struct rxe_bind *bind)
 {
 	struct rxe_mw_entry *mw;
 	struct rxe_mr *mr = NULL;
-	int status = IB_WC_MW_BIND_ERR;
+	int ret = -EINVAL;
 
 	rcu_read_lock();
 	mw = rxe_key_is_mw(bind->mw_rkey) ?
@@ -132,24 +186,18 @@ int rxe_mw_bind(struct rxe_qp *qp, const struct rxe_bind *bind)
 	if (!mw || (bind->length && !mr))
 		goto unlock;
 	spin_lock(&mw->lock);
-	if (may_bind(qp, mw, bind)) {
-		unbind(mw);
-		mw->rkey = bind->new_rkey;
-		mw->mr = mr;
-		mw->addr = bind->addr;
-		mw->length = bind->length;
-		mw->access = bind->access;
-		mw->qpn = qp->qpn;
-		if (mr)
-			atomic_inc(&mr->num_mw);
-		status = IB_WC_SUCCESS;
-	}
+	if (may_bind(qp, mw, bind))
+		ret = bind_to(mw, mr, qp, bind);
 	spin_unlock(&mw->lock);
 unlock:
 	rcu_read_unlock();
 	if (mr)
 		rxe_mr_put(mr);
-	return status;
+	if (ret == -EAGAIN)
+		qp->req.closing = bind->mw_rkey;
+	else
+		rxe_mw_reopen(qp);
+	return ret;
 }
 
 int rxe_mw_invalidate(struct rxe_qp *qp, u32 rkey)
@@ -163,6 +211,8 @@ int rxe_mw_invalidate(struct rxe_qp *qp, u32 rkey)
 		spin_lock(&mw->lock);
 		if (mw->rkey == rkey && mw->pd == qp->pd && mw->mr &&
 		    mw->type == IB_MW_TYPE_2 && mw->qpn == qp->qpn) {
+			/* Only this QP comes through it, and its runner is here. */
+			WARN_ON_ONCE(mw->users);
 			unbind(mw);
 			ret = 0;
 		}
@@ -185,31 +235,57 @@ int rxe_key_invalidate(struct rxe_qp *qp, u32 key, bool remote)
 static bool grants(const struct rxe_mw_entry *mw, const struct rxe_qp *qp,
 		   u32 rkey, int access, u64 va, u64 len)
 {
-	return mw->mr && mw->rkey == rkey && mw->pd == qp->pd &&
+	return mw->mr && !mw->closing && mw->rkey == rkey && mw->pd == qp->pd &&
 	       (mw->type == IB_MW_TYPE_1 || mw->qpn == qp->qpn) &&
 	       (mw->access & access) == access && va >= mw->addr &&
 	       va - mw->addr <= mw->length &&
 	       len <= mw->length - (va - mw->addr);
 }
 
-struct rxe_mr *rxe_rkey_get(struct rxe_qp *qp, u32 rkey, int access, u64 va,
-			    u64 len)
+bool rxe_rkey_get(struct rxe_qp *qp, u32 rkey, int access, u64 va, u64 len,
+		  struct rxe_grant *grant)
 {
 	struct rxe_mw_entry *mw;
-	struct rxe_mr *mr = NULL;
 
-	if (!rxe_key_is_mw(rkey))
-		return rxe_mr_get(qp->pd, rkey, access, va, len);
+	*grant = (struct rxe_grant){};
+	if (!rxe_key_is_mw(rkey)) {
+		grant->mr = rxe_mr_get(qp->pd, rkey, access, va, len);
+		return grant->mr;
+	}
 	rcu_read_lock();
 	mw = xa_load(&mw_table, MW_INDEX(rkey));
 	if (mw) {
 		spin_lock(&mw->lock);
 		/* While it is bound it is not freed, but may be out of use. */
 		if (grants(mw, qp, rkey, access, va, len) &&
-		    refcount_inc_not_zero(&mw->mr->ref))
-			mr = mw->mr;
+		    refcount_inc_not_zero(&mw->mr->ref)) {
+			mw->users++;
+			*grant = (struct rxe_grant){ mw->mr, mw };
+		}
 		spin_unlock(&mw->lock);
 	}
 	rcu_read_unlock();
-	return mr;
+	return grant->mr;
+}
+
+bool rxe_rkey_good(struct rxe_qp *qp, u32 rkey, int access, u64 va, u64 len)
+{
+	struct rxe_grant grant;
+
+	if (!rxe_rkey_get(qp, rkey, access, va, len, &grant))
+		return false;
+	rxe_grant_put(&grant);
+	return true;
+}
+
+void rxe_grant_put(struct rxe_grant *grant)
+{
+	if (grant->mw) {
+		/* The entry is there until its last user has gone. */
+		spin_lock(&grant->mw->lock);
+		grant->mw->users--;
+		spin_unlock(&grant->mw->lock);
+	}
+	rxe_mr_put(grant->mr);
+	*grant = (struct rxe_grant){};
 }

@@ -7,7 +7,11 @@
  * dealloc_mw.  Its state is in an entry of its own, which the table of keys holds
  * until dealloc_mw and which lives for a grace period longer.  A window that is
  * bound keeps its region from being deregistered (rxe_mr.num_mw); who reaches
- * into memory through it takes a reference to the region, as with any key.
+ * into memory through it is counted (@users) and has a reference to the region, as
+ * with any key.  dealloc_mw sleeps until they have gone, a request that binds a
+ * window of type 1 anew asks to be executed again: bursts of other queue pairs,
+ * which wait for nobody.  Type 2 is reached by one queue pair, whose runner is not
+ * in the middle of a burst when it ends the binding.
  */
 #ifndef SOFTROCE_RXE_MW_H
 #define SOFTROCE_RXE_MW_H
@@ -15,6 +19,7 @@
 #include <linux/spinlock.h>
 #include "rxe.h"
 
+struct rxe_grant;
 struct rxe_mr;
 struct rxe_qp;
 
@@ -25,6 +30,8 @@ struct rxe_qp;
  * @lock: what is below; BH off
  * @rkey: the present one; its low byte is the binder's choice
  * @mr: bound to, or NULL
+ * @users: accesses that have not ended
+ * @closing: none begins any more
  * @qpn: type 2: who bound it
  */
 struct rxe_mw_entry {
@@ -39,6 +46,8 @@ struct rxe_mw_entry {
 	u64 length;
 	int access;
 	u32 qpn;
+	u32 users;
+	bool closing;
 	struct rcu_head rcu;
 };
 
@@ -61,12 +70,17 @@ int rxe_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata);
 int rxe_dealloc_mw(struct ib_mw *ibmw);
 void rxe_mw_exit(void);
 
-/* Runner's: enum ib_wc_status. */
+/*
+ * 0; -EINVAL; -EAGAIN: bytes are on their way through the window, and until the
+ * next try none set out.  Runner's.
+ */
 int rxe_mw_bind(struct rxe_qp *qp, const struct rxe_bind *bind);
+/* There may be no next try: it is flushed, or waits. Runner's or owner's. */
+void rxe_mw_reopen(struct rxe_qp *qp);
 /* Type 2 only: no key of it is good any more. 0, or -EINVAL: it was not. */
 int rxe_mw_invalidate(struct rxe_qp *qp, u32 rkey);
 
-/* The same of a window or of fast registration: rxe_mr_invalidate(). */
+/* The same of a window or of fast registration. */
 int rxe_key_invalidate(struct rxe_qp *qp, u32 key, bool remote);
 
 /* Is that the key of a window, if of anything? */
@@ -77,9 +91,12 @@ static inline bool rxe_key_is_mw(u32 key)
 
 /*
  * As rxe_mr_get(), for what comes from the peer of @qp: @rkey may be that of a
- * window, whose rights and range count then.
+ * window, whose rights and range count then.  BH off, until rxe_grant_put().
+ * Return false, and @grant is empty, when there is none.
  */
-struct rxe_mr *rxe_rkey_get(struct rxe_qp *qp, u32 rkey, int access, u64 va,
-			    u64 len);
+bool rxe_rkey_get(struct rxe_qp *qp, u32 rkey, int access, u64 va, u64 len,
+		  struct rxe_grant *grant);
+/* Would there be one now? */
+bool rxe_rkey_good(struct rxe_qp *qp, u32 rkey, int access, u64 va, u64 len);
 
 #endif

@@ -7,6 +7,7 @@
  * pair 1 is each link's own.
  */
 #include <linux/random.h>
+#include "rxe_mw.h"
 #include "rxe_qp.h"
 #include "rxe_srq.h"
 
@@ -302,6 +303,7 @@ int rxe_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 
 	unpublish(qp);
 	rxe_run_stop(qp);
+	rxe_mw_reopen(qp);
 	cancel_work_sync(&qp->event_work);
 	rxe_qp_put(qp);
 	wait_for_completion(&qp->unused);

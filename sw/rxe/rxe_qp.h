@@ -121,6 +121,7 @@ struct rxe_req {
 	u32 acked;		/* packets since it last changed */
 	u32 ssn;		/* of the next WQE to be numbered */
 	u32 lsn;		/* credit limit, with @credits_known */
+	u32 closing;		/* key of the window that a bind waits for, or 0 */
 	bool credits_known;
 	bool wait_rnr;
 	bool drain_told;	/* SQD: the event has been given */

@@ -7,6 +7,7 @@
  */
 #include <linux/log2.h>
 #include <linux/slab.h>
+#include "rxe_mw.h"
 #include "rxe_psn.h"
 #include "rxe_qp.h"
 #include "rxe_sq.h"
@@ -191,6 +192,7 @@ static bool transition_ok(const struct rxe_qp *qp, enum ib_qp_state to,
 
 static void enter_state(struct rxe_qp *qp, enum ib_qp_state to)
 {
+	rxe_mw_reopen(qp);
 	switch (to) {
 	case IB_QPS_RESET:
 		reset(qp);

@@ -8,6 +8,7 @@
  */
 #include <linux/jiffies.h>
 #include "rxe_ah.h"
+#include "rxe_mw.h"
 #include "rxe_psn.h"
 #include "rxe_qp.h"
 #include "rxe_req.h"
@@ -396,12 +397,13 @@ static bool send_datagram(struct rxe_qp *qp, struct rxe_swqe *wqe,
 /* -EAGAIN: not yet.  Else it has been done, or its status says why not. */
 static int execute(struct rxe_qp *qp, struct rxe_swqe *wqe)
 {
-	int ret;
+	int failure = IB_WC_LOC_QP_OP_ERR, ret;
 
 	switch (wqe->opcode) {
 	case IB_WR_BIND_MW:
-		wqe->status = rxe_mw_bind(qp, &wqe->bind);
-		return 0;
+		failure = IB_WC_MW_BIND_ERR;
+		ret = rxe_mw_bind(qp, &wqe->bind);
+		break;
 	case IB_WR_REG_MR:
 		ret = rxe_mr_enforce(qp->pd, wqe->mr, wqe->mr_key,
 				     wqe->mr_access);
@@ -410,7 +412,7 @@ static int execute(struct rxe_qp *qp, struct rxe_swqe *wqe)
 		ret = rxe_key_invalidate(qp, wqe->rkey, false);
 	}
 	if (ret == -EINVAL)
-		wqe->status = IB_WC_LOC_QP_OP_ERR;
+		wqe->status = failure;
 	return ret;
 }
 
@@ -545,6 +547,7 @@ void rxe_req_rewind(struct rxe_qp *qp)
 	struct rxe_sq *sq = &qp->sq;
 
 	rxe_qp_count(qp, RXE_CNT_RETRY);
+	rxe_mw_reopen(qp);
 	sq->next = sq->tail;
 	/* What a slot had before is numbered: the head comes first. */
 	while (sq->next != smp_load_acquire(&sq->head)) {
@@ -588,6 +591,7 @@ bool rxe_req_flush(struct rxe_qp *qp, struct rxe_budget *b)
 {
 	struct rxe_sq *sq = &qp->sq;
 
+	rxe_mw_reopen(qp);
 	sq->next = sq->tail;
 	while (rxe_sq_fetch(qp)) {
 		if (b->wqes-- <= 0)

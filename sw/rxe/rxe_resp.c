@@ -308,15 +308,9 @@ static bool write_begin(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 
 	if (!(qp->attr.qp_access_flags & IB_ACCESS_REMOTE_WRITE))
 		goto refuse;
-	if (pkt->dmalen) {
-		struct rxe_mr *mr = rxe_rkey_get(qp, pkt->rkey,
-						 IB_ACCESS_REMOTE_WRITE,
-						 pkt->va, pkt->dmalen);
-
-		if (!mr)
-			goto refuse;
-		rxe_mr_put(mr);
-	}
+	if (pkt->dmalen && !rxe_rkey_good(qp, pkt->rkey, IB_ACCESS_REMOTE_WRITE,
+					  pkt->va, pkt->dmalen))
+		goto refuse;
 	rxe_resp_end(qp);
 	resp->va = pkt->va;
 	resp->rkey = pkt->rkey;

@@ -19,7 +19,7 @@
  * says why not.
  */
 static atomic64_t *target(struct rxe_qp *qp, const struct rxe_pkt *pkt,
-			  int access, struct rxe_mr **mr, u8 *nak)
+			  int access, struct rxe_grant *grant, u8 *nak)
 {
 	u32 len = sizeof(u64);
 	void *addr;
@@ -30,38 +30,37 @@ static atomic64_t *target(struct rxe_qp *qp, const struct rxe_pkt *pkt,
 	*nak = RXE_NAK_REM_ACC;
 	if (!(qp->attr.qp_access_flags & access))
 		return NULL;
-	*mr = rxe_rkey_get(qp, pkt->rkey, access, pkt->va, len);
-	if (!*mr)
+	if (!rxe_rkey_get(qp, pkt->rkey, access, pkt->va, len, grant))
 		return NULL;
-	addr = rxe_mr_piece(*mr, pkt->va, &len);
+	addr = rxe_mr_piece(grant->mr, pkt->va, &len);
 	/* An address that is aligned in the region only. */
 	if (len == sizeof(u64) && IS_ALIGNED((uintptr_t)addr, sizeof(u64)))
 		return addr;
-	rxe_mr_put(*mr);
+	rxe_grant_put(grant);
 	*nak = RXE_NAK_INV_REQ;
 	return NULL;
 }
 
 static u8 do_atomic(struct rxe_qp *qp, const struct rxe_pkt *pkt, u64 *orig)
 {
-	struct rxe_mr *mr;
+	struct rxe_grant grant;
 	atomic64_t *at;
 	u8 nak;
 
-	at = target(qp, pkt, IB_ACCESS_REMOTE_ATOMIC, &mr, &nak);
+	at = target(qp, pkt, IB_ACCESS_REMOTE_ATOMIC, &grant, &nak);
 	if (!at)
 		return nak;
 	if (pkt->opcode == IB_OPCODE_RC_COMPARE_SWAP)
 		*orig = atomic64_cmpxchg(at, pkt->compare, pkt->swap_add);
 	else
 		*orig = atomic64_fetch_add(pkt->swap_add, at);
-	rxe_mr_put(mr);
+	rxe_grant_put(&grant);
 	return 0;
 }
 
 static u8 do_atomic_write(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 {
-	struct rxe_mr *mr;
+	struct rxe_grant grant;
 	atomic64_t *at;
 	u64 value;
 	u8 nak;
@@ -69,12 +68,12 @@ static u8 do_atomic_write(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 	if (pkt->len != sizeof(value) || pkt->dmalen != sizeof(value) ||
 	    skb_copy_bits(pkt->skb, pkt->payload, &value, sizeof(value)))
 		return RXE_NAK_INV_REQ;
-	at = target(qp, pkt, IB_ACCESS_REMOTE_WRITE, &mr, &nak);
+	at = target(qp, pkt, IB_ACCESS_REMOTE_WRITE, &grant, &nak);
 	if (!at)
 		return nak;
 	/* Bytes, as they came; what was written before is seen before. */
 	atomic64_set_release(at, value);
-	rxe_mr_put(mr);
+	rxe_grant_put(&grant);
 	return 0;
 }
 

@@ -79,17 +79,9 @@ static const struct rxe_atomic_result *recall(const struct rxe_resp *resp,
 
 static bool may_read(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 {
-	struct rxe_mr *mr;
-
-	if (!(qp->attr.qp_access_flags & IB_ACCESS_REMOTE_READ))
-		return false;
-	if (!pkt->dmalen)
-		return true;
-	mr = rxe_rkey_get(qp, pkt->rkey, IB_ACCESS_REMOTE_READ, pkt->va,
-			  pkt->dmalen);
-	if (mr)
-		rxe_mr_put(mr);
-	return mr;
+	return qp->attr.qp_access_flags & IB_ACCESS_REMOTE_READ &&
+	       (!pkt->dmalen || rxe_rkey_good(qp, pkt->rkey, IB_ACCESS_REMOTE_READ,
+					      pkt->va, pkt->dmalen));
 }
 
 /* PSNs that the answers to @pkt take. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* Memory windows: ranges, rights, whose they are, keys, and their regions. */
 #include <kunit/test.h>
+#include <linux/delay.h>
 #include <linux/mm.h>
 #include <linux/workqueue.h>
 #include "rxe_fixture.h"
@@ -108,26 +109,27 @@ static struct rxe_bind all(const struct env *e, const struct rxe_mw *mw)
 	};
 }
 
-static bool binds(struct rxe_qp *qp, struct rxe_bind bind)
+static int bind_by(struct rxe_qp *qp, struct rxe_bind bind)
 {
-	int status;
+	int ret;
 
 	local_bh_disable();
-	status = rxe_mw_bind(qp, &bind);
+	ret = rxe_mw_bind(qp, &bind);
 	local_bh_enable();
-	return status == IB_WC_SUCCESS;
+	return ret;
+}
+
+static bool binds(struct rxe_qp *qp, struct rxe_bind bind)
+{
+	return !bind_by(qp, bind);
 }
 
 static void refuse_at(struct env *e, int line, struct rxe_qp *qp,
 		      const struct rxe_mw *mw, struct rxe_bind bind)
 {
 	const struct rxe_mw_entry before = *mw->entry;
-	int status;
 
-	local_bh_disable();
-	status = rxe_mw_bind(qp, &bind);
-	local_bh_enable();
-	KUNIT_EXPECT_EQ_MSG(e->test, status, IB_WC_MW_BIND_ERR, "line %d", line);
+	KUNIT_EXPECT_EQ_MSG(e->test, bind_by(qp, bind), -EINVAL, "line %d", line);
 	/* And all is as it was. */
 	KUNIT_EXPECT_EQ_MSG(e->test, mw->entry->rkey, before.rkey, "line %d",
 			    line);
@@ -155,19 +157,37 @@ static int invalidate(struct rxe_qp *qp, u32 key)
 
 static bool grants(struct rxe_qp *qp, u32 key, int access, u64 va, u64 len)
 {
-	struct rxe_mr *mr;
+	bool good;
 
 	local_bh_disable();
-	mr = rxe_rkey_get(qp, key, access, va, len);
-	if (mr)
-		rxe_mr_put(mr);
+	good = rxe_rkey_good(qp, key, access, va, len);
 	local_bh_enable();
-	return mr;
+	return good;
 }
 
 static bool readable(struct rxe_qp *qp, u32 key)
 {
 	return grants(qp, key, RD, VA, LEN);
+}
+
+/* A burst of a peer's begins, and ends. */
+static void burst_begins(struct env *e, struct rxe_qp *qp, u32 key,
+			 struct rxe_grant *grant)
+{
+	bool begun;
+
+	local_bh_disable();
+	begun = rxe_rkey_get(qp, key, RD, VA, LEN, grant);
+	local_bh_enable();
+	KUNIT_EXPECT_TRUE(e->test, begun);
+}
+
+static void burst_ends(struct rxe_grant *grant)
+{
+	local_bh_disable();
+	if (grant->mr)
+		rxe_grant_put(grant);
+	local_bh_enable();
 }
 
 /* ---- ranges ---- */
@@ -721,6 +741,108 @@ static void mw_bound_while_its_region_goes(struct kunit *test)
 	destroy_work_on_stack(&l.work);
 }
 
+/* Another queue pair's burst is inside: nothing more begins, and then it is bound. */
+static void mw_bind_awaits_bursts(struct kunit *test)
+{
+	struct env *e = start(test);
+	struct rxe_mw *mw = window(e, IB_MW_TYPE_1);
+	struct rxe_bind bind = all(e, mw);
+	u32 first = bind.mw_rkey, second = first ^ 1;
+	struct rxe_grant one, two;
+
+	KUNIT_EXPECT_TRUE(test, binds(e->qp, bind));
+	burst_begins(e, e->twin, first, &one);
+	burst_begins(e, e->twin, first, &two);
+	bind.new_rkey = second;
+	KUNIT_EXPECT_EQ(test, bind_by(e->qp, bind), -EAGAIN);
+	KUNIT_EXPECT_FALSE(test, readable(e->qp, first));
+	KUNIT_EXPECT_FALSE(test, readable(e->twin, first));
+	KUNIT_EXPECT_FALSE(test, readable(e->qp, second));
+	burst_ends(&one);
+	KUNIT_EXPECT_EQ(test, bind_by(e->qp, bind), -EAGAIN);
+	burst_ends(&two);
+	KUNIT_EXPECT_FALSE(test, readable(e->qp, first));
+	KUNIT_EXPECT_TRUE(test, binds(e->qp, bind));
+	KUNIT_EXPECT_FALSE(test, readable(e->qp, first));
+	KUNIT_EXPECT_TRUE(test, readable(e->twin, second));
+	KUNIT_EXPECT_EQ(test, atomic_read(&e->mr->num_mw), 1);
+}
+
+/* What is not bound in the end is as it was. */
+static void mw_bind_gives_up(struct kunit *test)
+{
+	struct env *e = start(test);
+	struct rxe_mw *mw = window(e, IB_MW_TYPE_1);
+	struct rxe_bind bind = all(e, mw);
+	u32 key = bind.mw_rkey;
+	struct rxe_grant grant;
+
+	KUNIT_EXPECT_TRUE(test, binds(e->qp, bind));
+	burst_begins(e, e->twin, key, &grant);
+	/* Refused at once. */
+	bind.new_rkey = key ^ BIT(8);
+	KUNIT_EXPECT_EQ(test, bind_by(e->qp, bind), -EINVAL);
+	KUNIT_EXPECT_TRUE(test, readable(e->qp, key));
+	/* Refused while it waits: the region has gone. */
+	bind.new_rkey = key ^ 1;
+	KUNIT_EXPECT_EQ(test, bind_by(e->qp, bind), -EAGAIN);
+	bind.mr_lkey ^= 1;
+	KUNIT_EXPECT_EQ(test, bind_by(e->qp, bind), -EINVAL);
+	KUNIT_EXPECT_TRUE(test, readable(e->qp, key));
+	/* Flushed while it waits. */
+	bind.mr_lkey ^= 1;
+	KUNIT_EXPECT_EQ(test, bind_by(e->qp, bind), -EAGAIN);
+	KUNIT_EXPECT_FALSE(test, readable(e->qp, key));
+	rxe_mw_reopen(e->qp);
+	KUNIT_EXPECT_TRUE(test, readable(e->qp, key));
+	/* Once is enough: who binds it now is another. */
+	KUNIT_EXPECT_EQ(test, bind_by(e->twin, bind), -EAGAIN);
+	rxe_mw_reopen(e->qp);
+	KUNIT_EXPECT_FALSE(test, readable(e->qp, key));
+	burst_ends(&grant);
+	KUNIT_EXPECT_TRUE(test, binds(e->twin, bind));
+	rxe_mw_reopen(e->twin);
+	KUNIT_EXPECT_TRUE(test, readable(e->qp, key ^ 1));
+}
+
+struct late_dealloc {
+	struct work_struct work;
+	struct env *e;
+	bool done;
+};
+
+static void late_dealloc(struct work_struct *work)
+{
+	struct late_dealloc *l = container_of(work, struct late_dealloc, work);
+
+	end_windows(l->e);
+	WRITE_ONCE(l->done, true);
+}
+
+static void mw_dealloc_awaits_bursts(struct kunit *test)
+{
+	struct env *e = start(test);
+	struct rxe_mw *mw = window(e, IB_MW_TYPE_1);
+	struct late_dealloc l = { .e = e };
+	u32 key = mw->entry->rkey;
+	struct rxe_grant grant;
+
+	KUNIT_EXPECT_TRUE(test, binds(e->qp, all(e, mw)));
+	burst_begins(e, e->qp, key, &grant);
+	INIT_WORK_ONSTACK(&l.work, late_dealloc);
+	schedule_work(&l.work);
+	while (readable(e->qp, key))
+		schedule_timeout_uninterruptible(1);
+	msleep(50);
+	KUNIT_EXPECT_FALSE(test, READ_ONCE(l.done));
+	KUNIT_EXPECT_EQ(test, rxe_dereg_mr(&e->mr->ibmr, NULL), -EBUSY);
+	burst_ends(&grant);
+	flush_work(&l.work);
+	KUNIT_EXPECT_TRUE(test, l.done);
+	KUNIT_EXPECT_EQ(test, dereg(e), 0);
+	destroy_work_on_stack(&l.work);
+}
+
 static void mw_number_is_limited(struct kunit *test)
 {
 	struct env *e = start(test);
@@ -761,6 +883,9 @@ static struct kunit_case mw_cases[] = {
 	KUNIT_CASE(mw_dealloc_frees_its_region),
 	KUNIT_CASE(mw_moves_to_another_region),
 	KUNIT_CASE(mw_bound_while_its_region_goes),
+	KUNIT_CASE(mw_bind_awaits_bursts),
+	KUNIT_CASE(mw_bind_gives_up),
+	KUNIT_CASE(mw_dealloc_awaits_bursts),
 	KUNIT_CASE(mw_number_is_limited),
 	{}
 };

@@ -115,7 +115,7 @@ bool sm_mem_is_clear(struct sm *sm, u32 off, u32 len);
 /* ---- windows, which end with the bench ---- */
 
 struct rxe_mw *sm_mw(struct sm *sm, enum ib_mw_type type);
-/* @qp binds it to bytes of the region; its key stays. enum ib_wc_status. */
+/* @qp binds it to bytes of the region; its key stays. As rxe_mw_bind(). */
 int sm_bind_by(struct sm *sm, struct rxe_qp *qp, struct rxe_mw *mw, u32 off,
 	       u32 len, int access);
 /* For reading, by the bench's own QP. */

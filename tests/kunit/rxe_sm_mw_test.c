@@ -700,6 +700,95 @@ static void write_is_ended_by_narrowing(struct kunit *test)
 	expect_refused(sm, PSN + 1, 0);
 }
 
+/*
+ * A burst of another queue pair, on another processor, is inside of a window of
+ * type 1, and it is to be bound anew.
+ */
+static struct sm *start_bind_of_used(struct kunit *test, struct rxe_mw **mw,
+				     struct rxe_grant *grant)
+{
+	struct sm *sm = start(test);
+	struct rxe_qp *stranger = sm_stranger(sm);
+	bool begun;
+
+	*mw = sm_mw(sm, IB_MW_TYPE_1);
+	sm_bind(sm, *mw);
+	local_bh_disable();
+	begun = rxe_rkey_get(stranger, key_of(*mw), IB_ACCESS_REMOTE_READ, VA, 64,
+			     grant);
+	local_bh_enable();
+	KUNIT_ASSERT_TRUE(test, begun);
+	sm_give_ring(sm);
+	put_bind(sm, 0, *mw, 0, 64);
+	/* Nothing runs but the pass that is asked for. */
+	sm_burst(sm);
+	sm_doorbell(sm, 1);
+	KUNIT_EXPECT_TRUE(test, sm_burst_pass(sm));
+	sm_expect_no_wc(sm);
+	KUNIT_EXPECT_TRUE(test, sm_burst_pass(sm));
+	sm_expect_no_wc(sm);
+	return sm;
+}
+
+static void end_burst(struct rxe_grant *grant)
+{
+	local_bh_disable();
+	rxe_grant_put(grant);
+	local_bh_enable();
+}
+
+static bool readable(struct sm *sm, u32 key)
+{
+	bool good;
+
+	local_bh_disable();
+	good = rxe_rkey_good(sm->qp, key, IB_ACCESS_REMOTE_READ, VA, 64);
+	local_bh_enable();
+	return good;
+}
+
+static void bind_waits_for_bursts(struct kunit *test)
+{
+	struct rxe_grant grant;
+	struct rxe_mw *mw;
+	struct sm *sm = start_bind_of_used(test, &mw, &grant);
+	u32 key = key_of(mw);
+
+	KUNIT_EXPECT_FALSE(test, readable(sm, key));
+	end_burst(&grant);
+	KUNIT_EXPECT_FALSE(test, sm_burst_pass(sm));
+	sm_expect_send_wc(sm, 1, IB_WC_SUCCESS);
+	KUNIT_EXPECT_FALSE(test, readable(sm, key));
+	KUNIT_EXPECT_TRUE(test, readable(sm, key ^ 1));
+	sm_burst_end(sm);
+	sm_end(sm);
+}
+
+/* It is flushed, thrown away or put off, and the window is what it was. */
+static void bind_waits_in_vain(struct kunit *test)
+{
+	static const enum ib_qp_state states[] = {
+		IB_QPS_ERR, IB_QPS_RESET, IB_QPS_SQD
+	};
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(states); i++) {
+		struct rxe_grant grant;
+		struct rxe_mw *mw;
+		struct sm *sm = start_bind_of_used(test, &mw, &grant);
+		u32 key = key_of(mw);
+
+		KUNIT_EXPECT_FALSE(test, readable(sm, key));
+		KUNIT_EXPECT_EQ(test, sm_to_state(sm, states[i]), 0);
+		KUNIT_EXPECT_TRUE_MSG(test, readable(sm, key), "state %d", states[i]);
+		if (states[i] == IB_QPS_ERR)
+			sm_expect_send_wc(sm, 1, IB_WC_WR_FLUSH_ERR);
+		sm_expect_no_wc(sm);
+		end_burst(&grant);
+		sm_end(sm);
+	}
+}
+
 /* Closed while its answers wait for room. */
 static void read_is_ended_by_closing(struct kunit *test)
 {
@@ -736,6 +825,8 @@ static struct kunit_case rxe_sm_mw_cases[] = {
 	KUNIT_CASE(write_is_ended_by_closing),
 	KUNIT_CASE(write_is_ended_by_narrowing),
 	KUNIT_CASE(read_is_ended_by_closing),
+	KUNIT_CASE(bind_waits_for_bursts),
+	KUNIT_CASE(bind_waits_in_vain),
 	{}
 };
 
