@@ -200,10 +200,12 @@ struct rxe_resp {
 	bool cursor_live;
 	/*
 	 * Room for max_dest_rd_atomic, two rings in one: the jobs, in order,
-	 * and the last results of atomics.
+	 * and the last results of atomics.  The slots are a power of two, so
+	 * that free-running indexes wrap anywhere.
 	 */
 	struct rxe_rd_res *res;
-	u32 res_size;
+	u32 res_slots;
+	u32 res_size;		/* max_dest_rd_atomic */
 	u32 job_head;
 	u32 job_tail;
 	u32 result_head;

@@ -10,12 +10,14 @@
 #include "rxe_mw.h"
 #include "rxe_psn.h"
 #include "rxe_qp.h"
+#include "rxe_resp.h"
 #include "rxe_sq.h"
 
 /* What a modification needs and may not get. */
 struct new_parts {
 	struct rxe_flow flow;
 	struct rxe_rd_res *res;
+	u32 res_slots;
 };
 
 /* For non-posted requests; what is as it was keeps what it holds. */
@@ -30,13 +32,14 @@ static int make_parts(struct rxe_qp *qp, const struct ib_qp_attr *attr,
 		      int mask, struct new_parts *new)
 {
 	u32 dqpn = mask & IB_QP_DEST_QPN ? attr->dest_qp_num : qp->dest_qpn;
+	u32 room = max_t(u32, attr->max_dest_rd_atomic, rxe_resp_jobs(qp));
 	int err;
 
 	memset(new, 0, sizeof(*new));
-	if (changes_room(qp, attr, mask) && attr->max_dest_rd_atomic) {
-		/* A power of two: free-running indexes wrap anywhere. */
-		new->res = kcalloc(roundup_pow_of_two(attr->max_dest_rd_atomic),
-				   sizeof(*new->res), GFP_KERNEL_ACCOUNT);
+	if (changes_room(qp, attr, mask) && room) {
+		new->res_slots = roundup_pow_of_two(room);
+		new->res = kcalloc(new->res_slots, sizeof(*new->res),
+				   GFP_KERNEL_ACCOUNT);
 		if (!new->res)
 			return -ENOMEM;
 	}
@@ -123,14 +126,8 @@ static void take_recv_attrs(struct rxe_qp *qp, const struct ib_qp_attr *attr,
 		qp->attr.min_rnr_timer = attr->min_rnr_timer & 31;
 	if (mask & IB_QP_MAX_DEST_RD_ATOMIC)
 		qp->attr.max_dest_rd_atomic = attr->max_dest_rd_atomic;
-	if (changes_room(qp, attr, mask)) {
-		kfree(resp->res);
-		resp->res = new->res;
-		resp->res_size = attr->max_dest_rd_atomic;
-		resp->job_head = 0;
-		resp->job_tail = 0;
-		resp->result_head = 0;
-	}
+	if (changes_room(qp, attr, mask))
+		rxe_resp_move(qp, new->res, new->res_slots, attr->max_dest_rd_atomic);
 }
 
 static void take_attrs(struct rxe_qp *qp, const struct ib_qp_attr *attr,

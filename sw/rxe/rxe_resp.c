@@ -8,7 +8,6 @@
  */
 #include <linux/ip.h>
 #include <linux/ipv6.h>
-#include <linux/log2.h>
 #include <linux/skbuff.h>
 #include <linux/string.h>
 #include <linux/udp.h>
@@ -622,11 +621,12 @@ bool rxe_resp_flush(struct rxe_qp *qp, struct rxe_budget *b)
 void rxe_resp_reset(struct rxe_qp *qp)
 {
 	struct rxe_rd_res *res = qp->resp.res;
-	u32 size = qp->resp.res_size;
+	u32 slots = qp->resp.res_slots, size = qp->resp.res_size;
 
 	memset(&qp->resp, 0, sizeof(qp->resp));
-	if (size)
-		memset(res, 0, roundup_pow_of_two(size) * sizeof(*res));
+	if (res)
+		memset(res, 0, slots * sizeof(*res));
 	qp->resp.res = res;
+	qp->resp.res_slots = slots;
 	qp->resp.res_size = size;
 }

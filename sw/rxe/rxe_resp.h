@@ -15,7 +15,19 @@
 #define RXE_OP_NON_POSTED                                                      \
 	(RXE_OP_READ_REQ | RXE_OP_ATOMIC | RXE_OP_ATOMIC_WRITE | RXE_OP_FLUSH)
 
+/* Requests that are being answered. */
+static inline u32 rxe_resp_jobs(const struct rxe_qp *qp)
+{
+	return qp->resp.job_head - qp->resp.job_tail;
+}
+
 /* rxe_resp_job.c */
+/*
+ * Room for @size from now on, in @res, which is empty and has @slots for at least
+ * those that are being answered; takes it and frees the old.  What was answered
+ * can be answered again, the newest as far as there is room.
+ */
+void rxe_resp_move(struct rxe_qp *qp, struct rxe_rd_res *res, u32 slots, u32 size);
 /* A new non-posted request, in order. 0, or the NAK syndrome. */
 u8 rxe_resp_non_posted(struct rxe_qp *qp, const struct rxe_pkt *pkt);
 /* One that was executed before: answer again. */
@@ -32,7 +44,7 @@ u8 rxe_resp_execute(struct rxe_qp *qp, const struct rxe_pkt *pkt, u64 *orig);
 
 static inline bool rxe_resp_jobs_pending(const struct rxe_qp *qp)
 {
-	return qp->resp.job_head != qp->resp.job_tail;
+	return rxe_resp_jobs(qp);
 }
 
 /* rxe_resp.c */

@@ -6,7 +6,6 @@
  * train by train, and each train looks the region up anew: one that has gone in
  * the middle ends in a NAK (IBTA vol. 1, 9.7.5.1.8).
  */
-#include <linux/log2.h>
 #include "rxe_mw.h"
 #include "rxe_psn.h"
 #include "rxe_qp.h"
@@ -22,12 +21,31 @@ static const struct rxe_opcodes answer_opcodes = {
 
 static u32 ring_slot(const struct rxe_resp *resp, u32 index)
 {
-	return index & (roundup_pow_of_two(resp->res_size) - 1);
+	return index & (resp->res_slots - 1);
 }
 
 static struct rxe_job *job_at(struct rxe_resp *resp, u32 index)
 {
 	return &resp->res[ring_slot(resp, index)].job;
+}
+
+void rxe_resp_move(struct rxe_qp *qp, struct rxe_rd_res *res, u32 slots, u32 size)
+{
+	struct rxe_resp *resp = &qp->resp;
+	u32 jobs = rxe_resp_jobs(qp), i;
+
+	for (i = 0; i < jobs; i++)
+		res[i].job = *job_at(resp, resp->job_tail + i);
+	for (i = 1; i <= min(slots, resp->res_slots); i++)
+		res[slots - i].result =
+			resp->res[ring_slot(resp, resp->result_head - i)].result;
+	kfree(resp->res);
+	resp->res = res;
+	resp->res_slots = slots;
+	resp->res_size = size;
+	resp->job_tail = 0;
+	resp->job_head = jobs;
+	resp->result_head = 0;
 }
 
 /*
@@ -67,7 +85,7 @@ static const struct rxe_atomic_result *recall(const struct rxe_resp *resp,
 	u32 i;
 
 	/* The newest first: numbers come again. */
-	for (i = 1; i <= roundup_pow_of_two(resp->res_size); i++) {
+	for (i = 1; i <= resp->res_slots; i++) {
 		const struct rxe_atomic_result *result =
 			&resp->res[ring_slot(resp, resp->result_head - i)].result;
 

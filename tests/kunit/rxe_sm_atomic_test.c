@@ -367,6 +367,68 @@ static void atomic_again_after_modify(struct kunit *test)
 	sm_end(sm);
 }
 
+/* With more room, with less and with more again: the newest are known. */
+static void atomic_again_after_other_room(struct kunit *test)
+{
+	static const struct {
+		u32 room;
+		u32 known;
+	} steps[] = { { 128, 4 }, { 5, 4 }, { 2, 2 }, { 16, 2 }, { 1, 1 } };
+	struct sm *sm = start(test);
+	u32 i, step;
+
+	*word(sm, 0) = 100;
+	for (i = 0; i < 5; i++)
+		fetch_add(sm, PSN + i, 0, 1);
+	sm_skip(sm);
+	KUNIT_EXPECT_EQ(test, sm_to_state(sm, IB_QPS_SQD), 0);
+	for (step = 0; step < ARRAY_SIZE(steps); step++) {
+		struct ib_qp_attr attr = { .max_dest_rd_atomic = steps[step].room };
+
+		KUNIT_EXPECT_EQ(test, sm_modify(sm, attr, IB_QP_MAX_DEST_RD_ATOMIC), 0);
+		for (i = 0; i < 5 - steps[step].known; i++)
+			fetch_add(sm, PSN + i, 0, 1);
+		sm_expect_none(sm);
+		for (; i < 5; i++) {
+			fetch_add(sm, PSN + i, 0, 1);
+			expect_atomic_ack(sm, PSN + i, 100 + i, 5);
+		}
+		KUNIT_EXPECT_EQ(test, *word(sm, 0), 105);
+	}
+	fetch_add(sm, PSN + 5, 0, 1);
+	expect_atomic_ack(sm, PSN + 5, 105, 6);
+	sm_end(sm);
+}
+
+/* Answers that are due while the room changes are given all the same. */
+static void atomic_due_while_room_changes(struct kunit *test)
+{
+	static const u8 rooms[] = { 16, 2, 1, 0 };
+	u32 i, k;
+
+	for (i = 0; i < ARRAY_SIZE(rooms); i++) {
+		struct ib_qp_attr attr = { .max_dest_rd_atomic = rooms[i] };
+		struct sm *sm = start(test);
+
+		*word(sm, 4096) = 3;
+		KUNIT_EXPECT_EQ(test, sm_to_state(sm, IB_QPS_SQD), 0);
+		sm->xmit_answer = NET_XMIT_DROP;
+		read(sm, PSN, 0, 8);
+		for (k = 1; k < 4; k++)
+			fetch_add(sm, PSN + k, 4096, 1);
+		sm_skip(sm);
+		KUNIT_EXPECT_EQ(test, sm_modify(sm, attr, IB_QP_MAX_DEST_RD_ATOMIC), 0);
+		sm_skip(sm);
+		sm->xmit_answer = 0;
+		sm_pause_over(sm);
+		sm_expect_data(sm, IB_OPCODE_RC_RDMA_READ_RESPONSE_ONLY, PSN, 0, 8, false);
+		for (k = 1; k < 4; k++)
+			expect_atomic_ack(sm, PSN + k, 2 + k, 4);
+		sm_expect_none(sm);
+		sm_end(sm);
+	}
+}
+
 /* The number was that of another one, long ago. */
 static void atomic_again_takes_the_newest(struct kunit *test)
 {
@@ -861,6 +923,8 @@ static struct kunit_case rxe_sm_atomic_cases[] = {
 	KUNIT_CASE(atomic_again_before_its_answer),
 	KUNIT_CASE(atomic_write_again),
 	KUNIT_CASE(atomic_again_after_modify),
+	KUNIT_CASE(atomic_again_after_other_room),
+	KUNIT_CASE(atomic_due_while_room_changes),
 	KUNIT_CASE(atomic_again_takes_the_newest),
 	KUNIT_CASE(atomic_forgotten_by_reset),
 	KUNIT_CASE(atomic_misaligned),
