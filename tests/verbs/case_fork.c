@@ -110,20 +110,6 @@ static void c23_one(const struct setting *set, const char *kind, char *at, size_
 	pair_close(&p);
 }
 
-/* There a child that writes to such a page faults for ever, whichever the stack. */
-static bool user_mode_linux(void)
-{
-	FILE *f = fopen("/proc/cpuinfo", "r");
-	char line[256];
-	bool found = false;
-
-	while (f && fgets(line, sizeof(line), f))
-		found |= !!strstr(line, "User Mode Linux");
-	if (f)
-		fclose(f);
-	return found;
-}
-
 /*
  * A program that calls ibv_fork_init() is one of old: the library takes what is
  * registered out of the child, page by page, which splits no huge page.
@@ -149,6 +135,7 @@ static void c23_fork(const struct setting *set)
 	if (set->fork_init)
 		c23_fork_init(set, small);
 	for (enum touch touch = NOBODY; !set->fork_init && touch <= BOTH; touch++) {
+		/* There a child that writes to such a page faults for ever. */
 		if (touch & CHILD && user_mode_linux()) {
 			report_skip("User Mode Linux", "C23 %s writes", touches[touch]);
 			continue;

@@ -406,8 +406,13 @@ static void do_rnr(void)
 		load = load_since(stat);
 		report(!ibv_poll_cq(near.cq, 1, &wc), "%s: it goes on trying for %u s", opt.name,
 		       opt.seconds);
-		report(load < before + 40, "%s: and the machine is idle (load %u %%, before %u %%)",
-		       opt.name, load, before);
+		/* There each timer that ends makes a tick that finds it busy. */
+		if (user_mode_linux())
+			report_skip("User Mode Linux", "%s: the machine's load", opt.name);
+		else
+			report(load < before + 40,
+			       "%s: and the machine is idle (load %u %%, before %u %%)", opt.name,
+			       load, before);
 		destroyed_at_once();
 	} else if (first_fails(IBV_WC_RNR_RETRY_EXC_ERR, FIRST_ID, 30000)) {
 		note("rnr_retry %u: %" PRIu64 " ms", opt.tune.rnr_retry, now_ms() - began);

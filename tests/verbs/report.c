@@ -102,6 +102,19 @@ void watchdog(unsigned int seconds)
 	alarm(slow ? seconds * 5 : seconds);
 }
 
+bool user_mode_linux(void)
+{
+	FILE *f = fopen("/proc/cpuinfo", "r");
+	char line[256];
+	bool found = false;
+
+	while (f && fgets(line, sizeof(line), f))
+		found |= !!strstr(line, "User Mode Linux");
+	if (f)
+		fclose(f);
+	return found;
+}
+
 void watchdog_about(const char *what)
 {
 	about = what;

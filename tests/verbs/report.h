@@ -32,4 +32,6 @@ void watchdog(unsigned int seconds);
 /* What the watchdog names as the thing that hung; kept by reference. */
 void watchdog_about(const char *what);
 
+bool user_mode_linux(void);
+
 #endif
