@@ -9,9 +9,9 @@ KDIR ?= /lib/modules/$(KVER)/build
 OUT ?= build/$(KVER)
 JOBS ?= $(shell nproc)
 
-SOURCES := Kbuild core include sw tests/kunit tests/kernel
+SOURCES := Kbuild core include sw tests/kunit tests/kernel tests/bench
 
-.PHONY: help modules load unload check kunit demo test test-full test-debug docs setup clean
+.PHONY: help modules load unload check kunit demo test test-full test-debug bench bench-native docs setup clean
 
 modules: ## build the modules for KVER (default: the running kernel) or KDIR
 	@test -e $(KDIR)/Makefile || { \
@@ -21,7 +21,7 @@ modules: ## build the modules for KVER (default: the running kernel) or KDIR
 	  exit 1; }
 	@mkdir -p $(OUT)/tests
 	@cp -rsf $(addprefix $(CURDIR)/,Kbuild core include sw) $(OUT)/
-	@cp -rsf $(addprefix $(CURDIR)/tests/,kunit kernel) $(OUT)/tests/
+	@cp -rsf $(addprefix $(CURDIR)/tests/,kunit kernel bench) $(OUT)/tests/
 	@find $(OUT) -xtype l -delete
 	$(MAKE) -C $(KDIR) M=$(abspath $(OUT)) W=1 -j$(JOBS) $(KBUILD_ARGS) modules
 
@@ -54,6 +54,14 @@ test-full: ## the same with every cell of the transfer matrix
 test-debug: ## lab scenarios on kernels with KASAN, lockdep, kmemleak and KCSAN
 	scripts/setup build lab test
 	scripts/test-debug
+
+bench: ## instructions a message and an object cost, beside in-tree and TCP
+	scripts/setup build lab bench
+	scripts/bench
+
+bench-native: ## the same at this machine's speed, in User Mode Linux
+	scripts/setup build bench
+	scripts/bench --native
 
 docs: ## regenerate docs/qp-states.md and docs/opcodes.md from their tables
 	scripts/gendocs

@@ -1,26 +1,35 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 # shellcheck shell=bash
 #
-# Kernels built here from Debian's source: the User Mode Linux of the unit tests
-# and the debug kernels of the lab. Sourced after lib.sh.
+# Kernels built here from Debian's source: the User Mode Linux of the unit tests,
+# that of the benchmarks and the debug kernels of the lab. Sourced after lib.sh.
 
 OWN_SERIES=6.12
 
-# own_kernel uml|kasan|kcsan: which of them the functions below are about
+# own_kernel uml|plain|kasan|kcsan: which of them the functions below are about
 own_kernel()
 {
 	OWN_ARGS=(ARCH=x86_64)
 	OWN_TARGETS=(vmlinux modules)
-	OWN_DEFAULTS=''
+	OWN_DEFAULTS='' OWN_INSTALLED=yes
 	case $1 in
 	uml)
 		OWN_NAME="User Mode Linux"
 		OWN_TREE=$CACHE/uml-$OWN_SERIES
-		OWN_FRAGMENTS=(uml.config)
+		OWN_FRAGMENTS=(uml.config uml-debug.config)
+		OWN_ARGS=(ARCH=um SUBARCH=x86_64)
+		OWN_TARGETS=(linux modules)
+		OWN_DEFAULTS=yes OWN_INSTALLED=''
+		OWN_OBJECTS=1680	# about so many; for the progress line
+		;;
+	plain)
+		OWN_NAME="a User Mode Linux to measure with"
+		OWN_TREE=$CACHE/uml-plain-$OWN_SERIES
+		OWN_FRAGMENTS=(uml.config uml-plain.config)
 		OWN_ARGS=(ARCH=um SUBARCH=x86_64)
 		OWN_TARGETS=(linux modules)
 		OWN_DEFAULTS=yes
-		OWN_OBJECTS=1680	# about so many; for the progress line
+		OWN_OBJECTS=1500
 		;;
 	kasan | kcsan)
 		OWN_NAME="the $1 kernel"
@@ -28,7 +37,7 @@ own_kernel()
 		OWN_FRAGMENTS=(debug.config "debug-$1.config")
 		OWN_OBJECTS=1300
 		;;
-	*) die "no kernel '$1' is built here" "there are uml, kasan and kcsan" ;;
+	*) die "no kernel '$1' is built here" "there are uml, plain, kasan and kcsan" ;;
 	esac
 }
 
@@ -87,11 +96,11 @@ own_build()
 	watch_step "building $OWN_NAME (10 to 20 minutes)" "$OWN_TREE.log" \
 		nice make -C "$source" O="$OWN_TREE" "${OWN_ARGS[@]}" \
 		-j"$(nproc)" "${OWN_TARGETS[@]}"
-	[ "${OWN_TARGETS[0]}" != vmlinux ] || own_install "$source"
+	[ -z "$OWN_INSTALLED" ] || own_install "$source"
 	echo "$sum" >"$OWN_TREE/.softroce"
 }
 
-# Lay it out as scripts/kernels does, so that the lab can boot it
+# Lay it out as scripts/kernels does, so that the lab can boot it and modprobe works
 own_install()
 {
 	local dir

@@ -4,11 +4,25 @@
 # The User Mode Linux of scripts/uml and scripts/kunit; sourced after lib.sh.
 
 . "$ROOT/scripts/kernel-lib.sh"
-own_kernel uml
-UML=$OWN_TREE
 
-# Build our modules for it, tests inside, into build/um
-uml_modules() { own_modules build/um SOFTROCE_KUNIT=y; }
+# uml_choose uml|plain: the kernel of the unit tests, or that of the benchmarks
+uml_choose()
+{
+	own_kernel "$1"
+	UML=$OWN_TREE
+}
+
+# Where our modules for it are, below the tree
+uml_out() { case $UML in *plain*) echo "build/$(basename "$(own_folder)")" ;; *) echo build/um ;; esac; }
+
+# Build them: for the unit tests with these inside, else with the benchmark beside
+uml_modules()
+{
+	case $UML in
+	*plain*) own_modules "$(uml_out)" SOFTROCE_BENCH=y ;;
+	*) own_modules "$(uml_out)" SOFTROCE_KUNIT=y ;;
+	esac
+}
 
 # uml_run RUN TIMEOUT [ARG...]: boot RUN/init with the kernel log in RUN/log,
 # fail with 124 when it takes longer than TIMEOUT seconds
