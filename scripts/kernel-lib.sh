@@ -77,7 +77,7 @@ own_configure()
 	}
 }
 
-own_is_built() { [ "$(cat "$OWN_TREE/.softroce" 2>/dev/null)" = "$1" ]; }
+own_is_built() { [ "$(cat "$OWN_TREE/.built" 2>/dev/null)" = "$1" ]; }
 
 # Build it where it is missing or its configuration changed
 own_build()
@@ -97,7 +97,7 @@ own_build()
 		nice make -C "$source" O="$OWN_TREE" "${OWN_ARGS[@]}" \
 		-j"$(nproc)" "${OWN_TARGETS[@]}"
 	[ -z "$OWN_INSTALLED" ] || own_install "$source"
-	echo "$sum" >"$OWN_TREE/.softroce"
+	echo "$sum" >"$OWN_TREE/.built"
 }
 
 # Lay it out as scripts/kernels does, so that the lab can boot it and modprobe works
