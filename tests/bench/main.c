@@ -45,7 +45,7 @@ static DEFINE_MUTEX(devices_lock);
 static struct ib_device *devices[16];
 
 /* Until the module goes, or remove() is called, a device stays. */
-static int client_add(struct ib_device *dev)
+static int bench_client_add(struct ib_device *dev)
 {
 	int i, ret = -ENOSPC;
 
@@ -59,7 +59,7 @@ static int client_add(struct ib_device *dev)
 	return ret;
 }
 
-static void client_remove(struct ib_device *dev, void *data)
+static void bench_client_remove(struct ib_device *dev, void *data)
 {
 	int i;
 
@@ -73,8 +73,8 @@ static void client_remove(struct ib_device *dev, void *data)
 
 static struct ib_client client = {
 	.name = "softroce_bench",
-	.add = client_add,
-	.remove = client_remove,
+	.add = bench_client_add,
+	.remove = bench_client_remove,
 };
 
 /* Called with devices_lock held. */
@@ -90,12 +90,12 @@ struct ib_device *bench_device(const char *name)
 
 /* ---- what to run ---- */
 
-static int parse_number(const char *value, u32 low, u32 high, u32 *to)
+static int bench_parse_number(const char *value, u32 low, u32 high, u32 *to)
 {
 	return kstrtou32(value, 0, to) ?: *to < low || *to > high ? -ERANGE : 0;
 }
 
-static int parse_op(struct bench_conf *conf, const char *value)
+static int bench_parse_op(struct bench_conf *conf, const char *value)
 {
 	const struct bench_op *op;
 
@@ -107,7 +107,7 @@ static int parse_op(struct bench_conf *conf, const char *value)
 	return -EINVAL;
 }
 
-static int parse_type(struct bench_conf *conf, const char *value)
+static int bench_parse_type(struct bench_conf *conf, const char *value)
 {
 	if (!strcmp(value, "rc"))
 		conf->type = IB_QPT_RC;
@@ -120,14 +120,14 @@ static int parse_type(struct bench_conf *conf, const char *value)
 	return 0;
 }
 
-static int parse_flag(const char *value, const char *yes, const char *no,
+static int bench_parse_flag(const char *value, const char *yes, const char *no,
 		      bool *to)
 {
 	*to = !strcmp(value, yes);
 	return *to || !strcmp(value, no) ? 0 : -EINVAL;
 }
 
-static int parse_word(struct bench_conf *conf, const char *key,
+static int bench_parse_word(struct bench_conf *conf, const char *key,
 		      const char *value)
 {
 	const struct {
@@ -148,24 +148,24 @@ static int parse_word(struct bench_conf *conf, const char *key,
 
 	for (i = 0; i < ARRAY_SIZE(numbers); i++)
 		if (!strcmp(key, numbers[i].key))
-			return parse_number(value, numbers[i].low,
+			return bench_parse_number(value, numbers[i].low,
 					    numbers[i].high, numbers[i].to);
 	if (!strcmp(key, "a"))
 		return strscpy(conf->a, value, sizeof(conf->a)) < 0 ? -EINVAL : 0;
 	if (!strcmp(key, "b"))
 		return strscpy(conf->b, value, sizeof(conf->b)) < 0 ? -EINVAL : 0;
 	if (!strcmp(key, "op"))
-		return parse_op(conf, value);
+		return bench_parse_op(conf, value);
 	if (!strcmp(key, "type"))
-		return parse_type(conf, value);
+		return bench_parse_type(conf, value);
 	if (!strcmp(key, "signal"))
-		return parse_flag(value, "all", "last", &conf->each);
+		return bench_parse_flag(value, "all", "last", &conf->each);
 	if (!strcmp(key, "times"))
-		return parse_flag(value, "1", "0", &conf->times);
+		return bench_parse_flag(value, "1", "0", &conf->times);
 	return -EINVAL;
 }
 
-static int parse(struct bench_conf *conf, char *words)
+static int bench_parse(struct bench_conf *conf, char *words)
 {
 	char *word, *value;
 	int ret;
@@ -177,7 +177,7 @@ static int parse(struct bench_conf *conf, char *words)
 		if (!value)
 			return -EINVAL;
 		*value++ = '\0';
-		ret = parse_word(conf, word, value);
+		ret = bench_parse_word(conf, word, value);
 		if (ret) {
 			pr_err("softroce_bench: %s=%s: %d\n", word, value, ret);
 			return ret;
@@ -203,7 +203,7 @@ static int parse(struct bench_conf *conf, char *words)
 	return 0;
 }
 
-static int run_set(const char *val, const struct kernel_param *kp)
+static int bench_run_set(const char *val, const struct kernel_param *kp)
 {
 	char *words = kstrdup(val, GFP_KERNEL);
 	struct bench *bench = kvzalloc(sizeof(*bench), GFP_KERNEL);
@@ -221,7 +221,7 @@ static int run_set(const char *val, const struct kernel_param *kp)
 		.qps = 1,
 		.mtu = 4096,
 	};
-	ret = parse(&bench->conf, words);
+	ret = bench_parse(&bench->conf, words);
 	if (ret)
 		goto free;
 	mutex_lock(&devices_lock);
@@ -238,16 +238,16 @@ free:
 	return ret;
 }
 
-static int run_get(char *buffer, const struct kernel_param *kp)
+static int bench_run_get(char *buffer, const struct kernel_param *kp)
 {
 	return scnprintf(buffer, PAGE_SIZE, "%s", result);
 }
 
-static const struct kernel_param_ops run_ops = {
-	.set = run_set,
-	.get = run_get,
+static const struct kernel_param_ops bench_run_ops = {
+	.set = bench_run_set,
+	.get = bench_run_get,
 };
-module_param_cb(run, &run_ops, NULL, 0600);
+module_param_cb(run, &bench_run_ops, NULL, 0600);
 MODULE_PARM_DESC(run, "write words KEY=VALUE to run, read the result");
 
 static int __init bench_init(void)

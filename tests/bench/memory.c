@@ -62,7 +62,7 @@ void bench_memory_put(struct bench_memory *mem, struct ib_device *dev)
 }
 
 /* Each word tells of which message it is, and where in it. */
-static u64 word_at(u32 number, u32 i)
+static u64 memory_word(u32 number, u32 i)
 {
 	return ((u64)number << 32 | i) * 0x9e3779b97f4a7c15ull;
 }
@@ -73,8 +73,8 @@ void bench_fill(u8 *buf, u32 len, u32 number)
 	u32 i;
 
 	for (i = 0; i < len / 8; i++)
-		((u64 *)buf)[i] = word_at(number, i);
-	word = word_at(number, i);
+		((u64 *)buf)[i] = memory_word(number, i);
+	word = memory_word(number, i);
 	memcpy(buf + i * 8, &word, len % 8);
 }
 
@@ -89,8 +89,8 @@ bool bench_filled(const u8 *buf, u32 len, u32 number)
 	u32 i;
 
 	for (i = 0; i < len / 8; i++)
-		if (((const u64 *)buf)[i] != word_at(number, i))
+		if (((const u64 *)buf)[i] != memory_word(number, i))
 			return false;
-	word = word_at(number, i);
+	word = memory_word(number, i);
 	return !memcmp(buf + i * 8, &word, len % 8);
 }

@@ -62,8 +62,11 @@ every_hundredth()
 		table ip loss {
 			chain in {
 				type filter hook prerouting priority 0
-				udp dport 4791 numgen inc mod 100 0 drop
+				udp dport 4791 numgen inc mod 100 0 counter drop
 			}
 		}
 	N
 }
+
+# lost END: how many packets that was
+lost() { at "$1" nft list table ip loss | sed -n 's/.* counter packets \([0-9]*\) .*/\1/p'; }

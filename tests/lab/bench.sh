@@ -130,6 +130,9 @@ measure()
 		fi
 		# shellcheck disable=SC2086
 		one "$row" $words
+		[ "$place" = loss ] || continue
+		[ "$(lost a)" -gt 0 ] && [ "$(lost b)" -gt 0 ]
+		verdict $? "$STACK: $row: packets were lost each way"
 	done <"$TOP/tests/bench/rows"
 	topology_down
 	check "softroce_bench goes out" rmmod softroce_bench
