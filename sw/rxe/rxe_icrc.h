@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause */
 /*
  * The invariant CRC of RoCEv2 (IBTA vol. 1, 7.8.1, and annex A17.3.3), in
- * parts: network headers, then the BTH (rxe_icrc_bth()), then crc32_le() over
+ * parts: network headers, then the BTH (rxe_icrc_bth()), then rxe_crc32() over
  * the rest.  A pure leaf: no skbs, no flows.
  */
 #ifndef SOFTROCE_RXE_ICRC_H

@@ -5,6 +5,7 @@
 #include <rdma/rdma_netlink.h>
 #include <softroce.h>
 #include "rxe_ah.h"
+#include "rxe_crc.h"
 #include "rxe_mr.h"
 #include "rxe_mw.h"
 #include "rxe_net.h"
@@ -15,9 +16,12 @@ static int __init rxe_module_init(void)
 {
 	int err;
 
-	err = rxe_mr_init();
+	err = rxe_crc_init();
 	if (err)
 		return err;
+	err = rxe_mr_init();
+	if (err)
+		goto exit_crc;
 	err = rxe_qp_table_init();
 	if (err)
 		goto exit_mr;
@@ -35,6 +39,8 @@ exit_qp_table:
 	rxe_qp_table_exit();
 exit_mr:
 	rxe_mr_exit();
+exit_crc:
+	rxe_crc_exit();
 	return err;
 }
 
@@ -48,6 +54,7 @@ static void __exit rxe_module_exit(void)
 	rxe_ah_exit();
 	rxe_mw_exit();
 	rxe_mr_exit();
+	rxe_crc_exit();
 	/* What the links' objects left to call_rcu(). */
 	rcu_barrier();
 }

@@ -72,7 +72,7 @@ void rxe_flow_reset_route(struct rxe_flow *flow);
 /*
  * The ICRC (not yet inverted) over the masked network headers of a packet of
  * @len bytes from BTH to ICRC with IPv4 identification @ip_id; goes on with
- * rxe_icrc_bth() over the BTH and crc32_le() over the rest.
+ * rxe_icrc_bth() over the BTH and rxe_crc32() over the rest.
  */
 u32 rxe_icrc_begin(const struct rxe_flow *flow, u32 len, u16 ip_id);
 /* Fold the 12 bytes of a BTH, resv8a masked. */

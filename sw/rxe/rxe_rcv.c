@@ -6,7 +6,6 @@
  * it for one QP make a run, and a QP is looked up and handed over once for
  * each run; nearly always the whole skb is one.
  */
-#include <linux/crc32.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/netfilter.h>
@@ -15,6 +14,7 @@
 #include <net/dst.h>
 #include <net/ipv6.h>
 #include "rxe.h"
+#include "rxe_crc.h"
 #include "rxe_hdr.h"
 #include "rxe_icrc.h"
 #include "rxe_mcast.h"
@@ -83,7 +83,7 @@ bool rxe_crc_skb(u32 *crc, const struct sk_buff *skb, u32 off, u32 len)
 
 	if (off < skb_headlen(skb)) {
 		n = min(len, skb_headlen(skb) - off);
-		*crc = crc32_le(*crc, skb->data + off, n);
+		*crc = rxe_crc32(*crc, skb->data + off, n);
 		off += n;
 		len -= n;
 	}
@@ -98,7 +98,7 @@ bool rxe_crc_skb(u32 *crc, const struct sk_buff *skb, u32 off, u32 len)
 			if (!addr)
 				return false;
 			n = min(len, begin + size - off);
-			*crc = crc32_le(*crc, addr + (off - begin), n);
+			*crc = rxe_crc32(*crc, addr + (off - begin), n);
 			off += n;
 			len -= n;
 		}

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /*
  * Building and sending trains.  The payload is copied once, from the memory
- * region to where it leaves from, and the ICRC folded over it while it is in
- * the cache.
+ * region to where it leaves from, and the ICRC computed over the packet while
+ * it is in the cache.
  */
-#include <linux/crc32.h>
 #include <linux/percpu.h>
 #include <linux/skbuff.h>
 #include <net/sock.h>
+#include "rxe_crc.h"
 #include "rxe_train.h"
 
 /* Up to this much goes into the skb's linear part: one allocation less. */
@@ -107,27 +107,6 @@ static void train_put(struct rxe_train *t, const void *from, u32 len)
 	}
 }
 
-/* The same with the checksum folded over what was written. */
-static u32 train_put_crc(struct rxe_train *t, const void *from, u32 len,
-			 u32 crc)
-{
-	while (len) {
-		u32 n;
-
-		if (!t->pos_len)
-			train_next_piece(t);
-		n = min(len, t->pos_len);
-		memcpy(t->pos, from, n);
-		crc = crc32_le(crc, t->pos, n);
-		from += n;
-		len -= n;
-		t->pos += n;
-		t->pos_len -= n;
-		t->room -= n;
-	}
-	return crc;
-}
-
 /* Fragments for @bytes; returns how many bytes there are. */
 static u32 train_alloc_frags(struct rxe_train *t, u32 bytes)
 {
@@ -189,13 +168,39 @@ u32 rxe_train_begin(struct rxe_train *t, struct rxe_qp *qp, u32 seg_len,
 	return got / seg_len;
 }
 
-/* Where the train stands, to come back to when a payload cannot be read. */
+/* Where a packet of the train begins. */
 struct train_mark {
 	u8 *pos;
 	u32 pos_len;
 	u32 room;
 	int frag;
 };
+
+/* The CRC over @len bytes that were laid out, but for the BTH, from @mark on. */
+static u32 train_crc(const struct rxe_train *t, const struct train_mark *mark,
+		     u32 len, u32 crc)
+{
+	u32 skip = sizeof(struct rxe_bth), room = mark->pos_len, n;
+	const u8 *pos = mark->pos;
+	int i = mark->frag;
+
+	while (len) {
+		if (!room) {
+			const skb_frag_t *frag =
+				&skb_shinfo(t->skb)->frags[++i];
+
+			pos = skb_frag_address(frag);
+			room = skb_frag_size(frag);
+		}
+		n = min(len, room);
+		if (n > skip)
+			crc = rxe_crc32(crc, pos + skip, n - skip);
+		skip -= min(skip, n);
+		len -= n;
+		room = 0;
+	}
+	return crc;
+}
 
 int rxe_train_add(struct rxe_train *t, struct rxe_pkt *pkt,
 		  struct rxe_cursor *from)
@@ -212,10 +217,6 @@ int rxe_train_add(struct rxe_train *t, struct rxe_pkt *pkt,
 	if (WARN_ON_ONCE(len > t->room))
 		return -EFAULT;
 
-	crc = rxe_icrc_begin(&t->qp->flow, len, t->ip_id + t->segs);
-	crc = rxe_icrc_bth(crc, hdr);
-	crc = crc32_le(crc, hdr + sizeof(struct rxe_bth),
-		       hlen - sizeof(struct rxe_bth));
 	train_put(t, hdr, hlen);
 	while (left) {
 		u32 n = left;
@@ -228,10 +229,14 @@ int rxe_train_add(struct rxe_train *t, struct rxe_pkt *pkt,
 			t->frag = mark.frag;
 			return -EFAULT;
 		}
-		crc = train_put_crc(t, piece, n, crc);
+		train_put(t, piece, n);
 		left -= n;
 	}
-	crc = train_put_crc(t, zeros, pkt->pad, crc);
+	train_put(t, zeros, pkt->pad);
+
+	crc = rxe_icrc_begin(&t->qp->flow, len, t->ip_id + t->segs);
+	crc = rxe_icrc_bth(crc, hdr);
+	crc = train_crc(t, &mark, len - RXE_ICRC_LEN, crc);
 	icrc = rxe_icrc_end(crc);
 	train_put(t, &icrc, sizeof(icrc));
 	t->segs++;

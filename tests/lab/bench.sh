@@ -10,34 +10,47 @@
 #   --then-intree         after ours, the kernel's own
 #   --native              the rows marked so, four times as long
 #   --insert MODULE.ko    insert this one first
+#   --crc ENGINE          have our driver compute the CRCs of the rows that follow
+#                         by this one: table or pclmul
 #
-# "figure STACK ROW NS" is a message's time; "p99 STACK ROW NS" that of the
+# "figure STACK ROW NS ENGINE" is a message's time, and "given" is the engine that the
+# driver chose itself; "p99 STACK ROW NS" that of the
 # slowest in a hundred. A row that a stack cannot do is "cannot STACK ROW WHY".
 # The modules are inserted here (--stack none) and are gone afterwards.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/bench-lib.sh"
 
-stacks=(ours) native='' globs=()
+stacks=(ours) native='' engine=given picks=()
 while [ $# -gt 0 ]; do
 	case $1 in
 	--stack) stacks=("$2"); shift ;;
 	--then-intree) stacks=(ours intree) ;;
 	--native) native=yes ;;
 	--insert) check "$(basename "$2") goes in" insmod "$2" || finish; shift ;;
-	*) globs+=("$1") ;;
+	--crc) engine=$2; shift ;;
+	*) picks+=("$engine:$1") ;;
 	esac
 	shift
 done
-[ ${#globs[@]} != 0 ] || globs=('*')
+[ ${#picks[@]} != 0 ] || picks=("$engine:*")
 
-wanted()
+# engines_for ROW: by which it is wanted
+engines_for()
 {
-	local glob
-	for glob in "${globs[@]}"; do
+	local pick
+	for pick in "${picks[@]}"; do
 		# shellcheck disable=SC2254
-		case $1 in $glob) return ;; esac
-	done
-	return 1
+		case $1 in ${pick#*:}) echo "${pick%%:*}" ;; esac
+	done | sort -u
+}
+
+# use_engine ENGINE: for what our driver computes from now on
+use_engine()
+{
+	engine=$1
+	[ "$STACK" = ours ] || return 0
+	[ "$engine" = given ] || echo "$engine" >/sys/module/rdma_rxe/parameters/crc ||
+		not_ok "$STACK: the CRC engine $engine"
 }
 
 run=/sys/module/softroce_bench/parameters/run
@@ -87,7 +100,7 @@ one()
 	fi
 	ok "$STACK: $row"
 	note "run $runs is $STACK $row $4"
-	echo "figure $STACK $row $((($6 + $4 / 2) / $4))"
+	echo "figure $STACK $row $((($6 + $4 / 2) / $4)) $engine"
 	[ "$8" = 0 ] || echo "p99 $STACK $row ${10}"
 }
 
@@ -104,14 +117,15 @@ four_times()
 
 measure()
 {
-	local present='' row place words
+	local present='' row place words engines
 	stack_up "$1"
 	check "softroce_bench goes in" insmod "$(bench_module)" || finish
 	# The names of this stack's addresses, for a profile
 	[ -z "${OUT:-}" ] || cat /proc/kallsyms >"$OUT/kallsyms.$STACK"
 	while read -r row place words; do
 		case $row in '' | '#'*) continue ;; esac
-		wanted "$row" || continue
+		engines=$(engines_for "$row")
+		[ "$engines" ] || continue
 		if [ "$native" ]; then
 			case $words in *native=1*) ;; *) continue ;; esac
 			# shellcheck disable=SC2086
@@ -128,8 +142,11 @@ measure()
 			verdict $? "$STACK: topology $place" || finish
 			present=$place
 		fi
-		# shellcheck disable=SC2086
-		one "$row" $words
+		for engine in $engines; do
+			use_engine "$engine"
+			# shellcheck disable=SC2086
+			one "$row" $words
+		done
 		[ "$place" = loss ] || continue
 		[ "$(lost a)" -gt 0 ] && [ "$(lost b)" -gt 0 ]
 		verdict $? "$STACK: $row: packets were lost each way"
