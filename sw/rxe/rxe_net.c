@@ -17,6 +17,7 @@
 #include <net/udp_tunnel.h>
 #include <softroce/extack.h>
 #include "rxe.h"
+#include "rxe_hook.h"
 #include "rxe_net.h"
 
 struct rxe_pernet {
@@ -65,6 +66,12 @@ static void close_port(struct socket **sock)
 	*sock = NULL;
 }
 
+static void close_ports(struct rxe_pernet *pernet)
+{
+	close_port(&pernet->sock6);
+	close_port(&pernet->sock4);
+}
+
 static int open_ports(struct net *net, struct rxe_pernet *pernet,
 		      struct netlink_ext_ack *extack)
 {
@@ -81,7 +88,6 @@ static int open_ports(struct net *net, struct rxe_pernet *pernet,
 	err = open_port(net, AF_INET6, &pernet->sock6);
 	if (!err || err == -EAFNOSUPPORT)
 		return 0;
-	close_port(&pernet->sock4);
 tell:
 	if (err == -EADDRINUSE)
 		softroce_extack(extack,
@@ -130,6 +136,10 @@ int rxe_net_get(struct rxe_dev *rxe, struct netlink_ext_ack *extack)
 		err = -EEXIST;
 	} else if (list_empty(&pernet->links)) {
 		err = open_ports(rxe->net, pernet, extack);
+		if (!err)
+			err = rxe_hook_add(rxe->net);
+		if (err)
+			close_ports(pernet);
 	}
 	if (!err)
 		list_add_tail_rcu(&rxe->net_entry, &pernet->links);
@@ -144,8 +154,8 @@ void rxe_net_put(struct rxe_dev *rxe)
 	mutex_lock(&rxe_net_mutex);
 	list_del_rcu(&rxe->net_entry);
 	if (list_empty(&pernet->links)) {
-		close_port(&pernet->sock6);
-		close_port(&pernet->sock4);
+		rxe_hook_del(rxe->net);
+		close_ports(pernet);
 	}
 	mutex_unlock(&rxe_net_mutex);
 	synchronize_net();
