@@ -193,8 +193,11 @@ EXPORT_SYMBOL(ib_device_set_netdev);
  * @ib_dev: the device
  * @port: the port
  *
- * Context: any but interrupts; process when the driver has a get_netdev of its
- *	own.
+ * What is asked of the netdev's driver is asked under RTNL, taken before this is
+ * called: without it the netdev's unregistration may begin at any moment.
+ *
+ * Context: any but interrupts; process, RTNL included, when the driver has a
+ *	get_netdev of its own.
  * Return: the netdev, with a dev_hold() for the caller, or NULL when there is
  * none or it is being unregistered.
  */
@@ -465,6 +468,25 @@ static const struct {
 	{ 800000, IB_SPEED_XDR, IB_WIDTH_4X },
 };
 
+/*
+ * A netdev is asked while it is registered and RTNL keeps it so: one that is
+ * merely held has let go of what its driver looks at, an ipvlan of its parent.
+ * So RTNL is taken first, and nothing is held while waiting for it.
+ */
+static int netdev_speed(struct ib_device *dev, u32 port, u32 *mbps)
+{
+	struct ethtool_link_ksettings link = {};
+	struct net_device *ndev;
+
+	rtnl_lock();
+	ndev = ib_device_get_netdev(dev, port);
+	if (ndev && !__ethtool_get_link_ksettings(ndev, &link))
+		*mbps = link.base.speed;
+	dev_put(ndev);
+	rtnl_unlock();
+	return ndev ? 0 : -ENODEV;
+}
+
 /**
  * ib_get_eth_speed - the IB speed and width nearest to a port's Ethernet link
  * @dev: the device
@@ -479,26 +501,18 @@ static const struct {
 int ib_get_eth_speed(struct ib_device *dev, u32 port_num, u16 *speed,
 		     u8 *width)
 {
-	struct ethtool_link_ksettings link = {};
-	u32 mbps = SPEED_10000;
-	struct net_device *ndev;
+	u32 mbps = SPEED_UNKNOWN;
 	size_t i;
 	int err;
 
 	if (rdma_port_get_link_layer(dev, port_num) != IB_LINK_LAYER_ETHERNET)
 		return -EINVAL;
-	ndev = ib_device_get_netdev(dev, port_num);
-	if (!ndev)
-		return -ENODEV;
+	err = netdev_speed(dev, port_num, &mbps);
+	if (err)
+		return err;
 
-	rtnl_lock();
-	err = __ethtool_get_link_ksettings(ndev, &link);
-	rtnl_unlock();
-	dev_put(ndev);
-
-	if (!err && link.base.speed && link.base.speed != (u32)SPEED_UNKNOWN)
-		mbps = link.base.speed;
-
+	if (!mbps || mbps == (u32)SPEED_UNKNOWN)
+		mbps = SPEED_10000;
 	for (i = 0; i < ARRAY_SIZE(eth_speeds) - 1; i++)
 		if (mbps <= eth_speeds[i].mbps)
 			break;
