@@ -402,6 +402,70 @@ close:
 	pair_close(&p);
 }
 
+static void c11_try(struct rig *rig, const char *what, char *at, size_t len, int access, int want)
+{
+	struct ibv_mr *mr;
+	int err = 0;
+
+	mr = ibv_reg_mr(rig->pd, at, len, access);
+	if (mr)
+		ibv_dereg_mr(mr);
+	else
+		err = errno;
+	report(err == want, "C11 %s: %s", what, err ? strerror(err) : "registered");
+}
+
+/* What the program itself may not read no peer can read for it. */
+static void c11_rights_of_mappings(const struct setting *set)
+{
+	const int read = IBV_ACCESS_REMOTE_READ;
+	int fd = memfd_create("c11", 0);
+	char *at, *shared;
+	struct rig rig;
+
+	if (set->foreign) {
+		report_skip("older kernels register them", "C11");
+		return;
+	}
+	case_open(set, &rig);
+	at = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (fd < 0 || ftruncate(fd, 4096) || at == MAP_FAILED)
+		die("C11 memory: %s", strerror(errno));
+	memset(at, 1, 3 * 4096);
+	mprotect(at + 4096, 4096, PROT_NONE);
+	c11_try(&rig, "a page without rights, remote read", at + 4096, 4096, read, EFAULT);
+	c11_try(&rig, "a page without rights, local read", at + 4096, 4096, 0, EFAULT);
+	c11_try(&rig, "a page without rights between two others, remote read", at, 3 * 4096, read,
+		EFAULT);
+	c11_try(&rig, "a page without rights between two others, local write", at, 3 * 4096,
+		IBV_ACCESS_LOCAL_WRITE, EFAULT);
+	c11_try(&rig, "the page before it", at, 4096, read, 0);
+	mprotect(at + 4096, 4096, PROT_READ);
+	c11_try(&rig, "a page that may be read, local write", at + 4096, 4096,
+		IBV_ACCESS_LOCAL_WRITE, EFAULT);
+	c11_try(&rig, "a page that may be read between two others, remote read", at, 3 * 4096, read,
+		0);
+	munmap(at + 4096, 4096);
+	c11_try(&rig, "a hole between two pages, remote read", at, 3 * 4096, read, EFAULT);
+	munmap(at, 3 * 4096);
+
+	/* Reserved only, never touched, as an allocator does. */
+	at = mmap(NULL, 4 * MIB, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	c11_try(&rig, "address space without rights, remote read", at, 4 * MIB, read, EFAULT);
+	mprotect(at, 4 * MIB, PROT_READ);
+	c11_try(&rig, "memory that was never written, to be read, remote read", at, 4 * MIB, read,
+		0);
+	munmap(at, 4 * MIB);
+
+	shared = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
+	c11_try(&rig, "a shared page that may be read, remote read", shared, 4096, read, 0);
+	mprotect(shared, 4096, PROT_NONE);
+	c11_try(&rig, "a shared page without rights, remote read", shared, 4096, read, EFAULT);
+	munmap(shared, 4096);
+	close(fd);
+	rig_close(&rig);
+}
+
 /*
  * A region of more pages than 32 bits count. None of them lies behind another in
  * memory, and the first 1024 are there: for the others nobody should look.
@@ -561,6 +625,7 @@ const struct test_case memory_cases[] = {
 	{ "B22", "a region goes while it is read", b22_region_goes_during_read },
 	{ "C01", "keys last for more than 65536 registrations", c01_many_registrations },
 	{ "C10", "memory that is a mapped file registers, or says why not", c10_file_mappings },
+	{ "C11", "memory that the program may not read", c11_rights_of_mappings },
 	{ "C20", "max_msg_sz is the limit", c20_longest_message },
 	{ "C21", "lengths beyond 31 and 32 bits", c21_long_sums },
 	{ "COW", "a region for reading follows the program's writes", cow_read_only_region },

@@ -11,24 +11,63 @@
 #define SOFTROCE_COMPAT_PIN_H
 
 #include <linux/mm.h>
+#include <linux/mmap_lock.h>
+#include <linux/pagemap.h>
+#include <linux/sched.h>
+
+#ifdef FOLL_WRITE
+/* With mmap_lock: pages of one mapping, which the program may read. */
+static inline int softroce_pin_readable(unsigned long addr, int count,
+					struct page **pages)
+{
+	struct vm_area_struct *vma = find_vma(current->mm, addr);
+	long got;
+
+	/* Force passes over missing rights to read as well. */
+	if (!vma || vma->vm_start > addr || !(vma->vm_flags & VM_READ))
+		return -EFAULT;
+	count = min_t(unsigned long, count, (vma->vm_end - addr) >> PAGE_SHIFT);
+	got = pin_user_pages(addr, count,
+			     FOLL_LONGTERM | FOLL_WRITE | FOLL_FORCE, pages,
+			     NULL);
+	/* A shared mapping that is read-only: there is nothing to copy. */
+	if (got == -EFAULT)
+		got = pin_user_pages(addr, count, FOLL_LONGTERM, pages, NULL);
+	return got;
+}
+
+/* What the program may not write, and is to be as if it were written. */
+static inline int softroce_pin_forced(unsigned long addr, int count,
+				      struct page **pages)
+{
+	size_t len = (size_t)count << PAGE_SHIFT;
+	int got;
+
+	/* A file is waited for here: the pin keeps mmap_lock all the while. */
+	len -= fault_in_readable((const char __user *)addr, len);
+	count = len >> PAGE_SHIFT;
+	if (!count)
+		return -EFAULT;
+	got = mmap_read_lock_killable(current->mm);
+	if (got)
+		return got;
+	got = softroce_pin_readable(addr, count, pages);
+	mmap_read_unlock(current->mm);
+	return got;
+}
+#endif
 
 static inline int softroce_pin_for_reading(unsigned long addr, int count,
 					   struct page **pages)
 {
 #ifdef FOLL_WRITE
-	int got = pin_user_pages_fast(addr, count,
-				      FOLL_LONGTERM | FOLL_WRITE | FOLL_FORCE,
+	int got = pin_user_pages_fast(addr, count, FOLL_LONGTERM | FOLL_WRITE,
 				      pages);
 
-	if (got != -EFAULT)
-		return got;
-	/*
-	 * A shared mapping that is read-only: there is nothing to copy.  The
-	 * page behind it can be of another kind.
-	 */
-	count = 1;
-#endif
+	return got == -EFAULT ? softroce_pin_forced(addr, count, pages) : got;
+#else
 	return pin_user_pages_fast(addr, count, FOLL_LONGTERM, pages);
+#endif
 }
 
 #endif
