@@ -66,9 +66,8 @@ static unsigned int longest_extent(struct ib_device *device)
 }
 
 static int pin_all(struct ib_umem *umem, struct page **pages,
-		   unsigned long npages)
+		   unsigned long npages, unsigned int longest)
 {
-	unsigned int longest = longest_extent(umem->ibdev);
 	unsigned long addr = umem->address & PAGE_MASK;
 	int got, ret;
 
@@ -104,39 +103,28 @@ static int pin_all(struct ib_umem *umem, struct page **pages,
 }
 
 /* A device that moves data with the CPU has no use for bus addresses. */
-static int map_for_device(struct ib_umem *umem)
+static int map_for_device(struct ib_umem *umem, struct ib_device *device)
 {
-	if (ib_uses_virt_dma(umem->ibdev) || !umem->sgt_append.sgt.sgl)
+	int ret;
+
+	if (ib_uses_virt_dma(device) || !umem->sgt_append.sgt.sgl)
 		return 0;
-	return dma_map_sgtable(umem->ibdev->dma_device, &umem->sgt_append.sgt,
-			       DMA_BIDIRECTIONAL, 0);
+	ret = dma_map_sgtable(device->dma_device, &umem->sgt_append.sgt,
+			      DMA_BIDIRECTIONAL, 0);
+	if (!ret)
+		umem->ibdev = device;
+	return ret;
 }
 
 static void unmap_for_device(struct ib_umem *umem)
 {
-	if (ib_uses_virt_dma(umem->ibdev) || !umem->sgt_append.sgt.sgl)
-		return;
-	dma_unmap_sgtable(umem->ibdev->dma_device, &umem->sgt_append.sgt,
-			  DMA_BIDIRECTIONAL, 0);
+	if (umem->ibdev)
+		dma_unmap_sgtable(umem->ibdev->dma_device,
+				  &umem->sgt_append.sgt, DMA_BIDIRECTIONAL, 0);
 }
 
-/**
- * ib_umem_get - pin a range of the calling program's memory
- * @device: the device that will use it
- * @addr: first byte; need not be aligned
- * @size: bytes; a range of none pins nothing and is fine
- * @access: enum ib_access_flags
- *
- * The pages are charged to RLIMIT_MEMLOCK unless the caller has CAP_IPC_LOCK.
- *
- * Context: process, may sleep; a fatal signal ends it.
- * Return: the memory, for ib_umem_release(), or an ERR_PTR: -EINVAL when the
- * range wraps around or has 2^32 pages, -ENOMEM beyond the limit, -EFAULT where
- * nothing is mapped or not writable, -EOPNOTSUPP for memory that cannot be
- * pinned for long (file-system DAX) and for on-demand paging, -EINTR.
- */
-struct ib_umem *ib_umem_get(struct ib_device *device, unsigned long addr,
-			    size_t size, int access)
+static struct ib_umem *pin_range(unsigned long addr, size_t size, int access,
+				 unsigned int longest)
 {
 	struct mm_struct *mm = current->mm;
 	unsigned long end, npages;
@@ -153,7 +141,6 @@ struct ib_umem *ib_umem_get(struct ib_device *device, unsigned long addr,
 	umem = kzalloc(sizeof(*umem), GFP_KERNEL_ACCOUNT);
 	if (!umem)
 		return ERR_PTR(-ENOMEM);
-	umem->ibdev = device;
 	umem->address = addr;
 	umem->length = size;
 	umem->writable = !!(access & IB_UMEM_WRITING);
@@ -174,10 +161,7 @@ struct ib_umem *ib_umem_get(struct ib_device *device, unsigned long addr,
 	if (ret)
 		goto free_pages;
 
-	ret = pin_all(umem, pages, npages);
-	if (ret)
-		goto unpin;
-	ret = map_for_device(umem);
+	ret = pin_all(umem, pages, npages, longest);
 	if (ret)
 		goto unpin;
 
@@ -195,11 +179,66 @@ free_umem:
 	kfree(umem);
 	return ERR_PTR(ret);
 }
+
+/**
+ * ib_umem_pin - pin a range of the calling program's memory for no device
+ * @addr: first byte; need not be aligned
+ * @size: bytes; a range of none pins nothing and is fine
+ * @access: enum ib_access_flags
+ *
+ * The memory is for devices that move data with the CPU; neither this nor
+ * ib_umem_release() needs the device to be there.  The pages are charged to
+ * RLIMIT_MEMLOCK unless the caller has CAP_IPC_LOCK.
+ *
+ * Context: process, may sleep, as long as whoever serves the memory likes: no
+ * device is held.  A fatal signal ends it between two faults.
+ * Return: the memory, for ib_umem_release(), or an ERR_PTR: -EINVAL when the
+ * range wraps around or has 2^32 pages, -ENOMEM beyond the limit, -EFAULT where
+ * nothing is mapped or not writable, -EOPNOTSUPP for memory that cannot be
+ * pinned for long (file-system DAX) and for on-demand paging, -EINTR.
+ */
+struct ib_umem *ib_umem_pin(unsigned long addr, size_t size, int access)
+{
+	return pin_range(addr, size, access, UINT_MAX);
+}
+EXPORT_SYMBOL(ib_umem_pin);
+
+/**
+ * ib_umem_get - pin a range of the calling program's memory
+ * @device: the device that will use it
+ * @addr: first byte; need not be aligned
+ * @size: bytes; a range of none pins nothing and is fine
+ * @access: enum ib_access_flags
+ *
+ * For drivers whose reg_user_mr pins by itself.  It is called within a command,
+ * which waits here for the program's memory.  A file system of the program's
+ * own can keep a page for as long as it likes, and the removal of the device
+ * waits for the command all the while.  A driver that moves data with the CPU
+ * has reg_umem_mr instead, which gets memory that is pinned already.
+ *
+ * Context: process, may sleep; a fatal signal ends it between two faults.
+ * Return: as ib_umem_pin().
+ */
+struct ib_umem *ib_umem_get(struct ib_device *device, unsigned long addr,
+			    size_t size, int access)
+{
+	struct ib_umem *umem = pin_range(addr, size, access,
+					 longest_extent(device));
+	int ret;
+
+	if (IS_ERR(umem))
+		return umem;
+	ret = map_for_device(umem, device);
+	if (!ret)
+		return umem;
+	ib_umem_release(umem);
+	return ERR_PTR(ret);
+}
 EXPORT_SYMBOL(ib_umem_get);
 
 /**
  * ib_umem_release - give pinned memory back
- * @umem: from ib_umem_get(), or NULL
+ * @umem: from ib_umem_pin() or ib_umem_get(), or NULL
  *
  * Nothing may use the pages any more.
  *

@@ -36,6 +36,7 @@ static int give_dma_keys(struct ib_pd *pd)
 	mr->pd = pd;
 	mr->type = IB_MR_TYPE_DMA;
 	mr->uobject = NULL;
+	mr->umem = NULL;
 	pd->__internal_mr = mr;
 	if (!pd->local_dma_lkey)
 		pd->local_dma_lkey = mr->lkey;

@@ -24,9 +24,31 @@ struct ib_pd *rdma_alloc_user_pd(struct ib_ucontext *uctx,
 				 struct ib_uobject *uobj,
 				 struct ib_udata *udata);
 
-struct ib_mr *rdma_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
-			       u64 virt, int access, struct ib_uobject *uobj,
+/**
+ * struct rdma_pin - what a command wants pinned before it has the device
+ * @wanted: it wants something
+ * @start: first byte
+ * @length: bytes
+ * @access: enum ib_access_flags
+ */
+struct rdma_pin {
+	bool wanted;
+	u64 start;
+	u64 length;
+	int access;
+};
+
+int rdma_reg_user_mr_pin(struct ib_device *device, u64 start, u64 length,
+			 u64 virt, int access, struct rdma_pin *pin);
+struct ib_mr *rdma_reg_user_mr(struct ib_pd *pd, struct ib_umem **umem,
+			       u64 start, u64 length, u64 virt, int access,
+			       struct ib_uobject *uobj,
 			       struct ib_udata *udata);
+int rdma_rereg_user_mr_pin(struct ib_mr *mr, int flags, u64 start, u64 length,
+			   u64 virt, int access, struct rdma_pin *pin);
+int rdma_rereg_user_mr(struct ib_mr *mr, struct ib_umem **umem, int flags,
+		       u64 start, u64 length, u64 virt, int access,
+		       struct ib_pd *pd, struct ib_udata *udata);
 
 struct ib_cq *rdma_create_user_cq(struct ib_ucontext *uctx,
 				  const struct ib_cq_init_attr *attr,
@@ -35,9 +57,6 @@ struct ib_cq *rdma_create_user_cq(struct ib_ucontext *uctx,
 				  void *cq_context,
 				  struct ib_ucq_object *uobj,
 				  struct uverbs_attr_bundle *attrs);
-int rdma_rereg_user_mr(struct ib_mr *mr, int flags, u64 start, u64 length,
-		       u64 virt, int access, struct ib_pd *pd,
-		       struct ib_udata *udata);
 struct ib_mw *rdma_alloc_user_mw(struct ib_pd *pd, enum ib_mw_type type,
 				 struct ib_uobject *uobj,
 				 struct ib_udata *udata);

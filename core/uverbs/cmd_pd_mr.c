@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* Protection domains and memory regions. */
+#include <rdma/ib_umem.h>
 #include <verbs_user.h>
 #include "method.h"
 
@@ -60,6 +61,62 @@ int uverbs_m_pd_destroy(struct uverbs_cmd *cmd)
 	return uverbs_object_destroy(cmd->file, &uverbs_pd_type, id, NULL);
 }
 
+/* With the device, if it is there: 0 and @uobj is shared, or an error. */
+static int uverbs_mr_look(struct uverbs_cmd *cmd, struct ib_device *ibdev,
+			  const struct uverbs_object_type *type, u32 id,
+			  struct ib_uobject **uobj)
+{
+	if (!ibdev)
+		return -EIO;
+	/* Pairs with the release when GET_CONTEXT is complete. */
+	if (!smp_load_acquire(&cmd->file->ucontext))
+		return -EINVAL;
+	*uobj = uverbs_object_share(cmd->file, type, id);
+	return PTR_ERR_OR_ZERO(*uobj);
+}
+
+/*
+ * The pages may be those of a file system that the program serves itself, and
+ * not come for ever: nobody waits for that, but the program.
+ */
+static int uverbs_mr_pin(struct uverbs_cmd *cmd, const struct rdma_pin *pin)
+{
+	struct ib_umem *umem;
+
+	if (!pin->wanted)
+		return 0;
+	umem = ib_umem_pin(pin->start, pin->length, pin->access);
+	if (IS_ERR(umem))
+		return PTR_ERR(umem);
+	cmd->umem = umem;
+	return 0;
+}
+
+int uverbs_reg_mr_prepare(struct uverbs_cmd *cmd)
+{
+	const struct ib_uverbs_reg_mr *req =
+		uverbs_req(cmd, struct ib_uverbs_reg_mr);
+	struct ib_device *ibdev;
+	struct ib_uobject *pd;
+	struct rdma_pin pin;
+	int idx;
+	int ret;
+
+	/* The bit that would be the sign is nobody's flag. */
+	if (req->access_flags > INT_MAX)
+		return -EOPNOTSUPP;
+	ibdev = uverbs_enter(cmd->file->udev, &idx);
+	ret = uverbs_mr_look(cmd, ibdev, &uverbs_pd_type, req->pd_handle, &pd);
+	if (!ret) {
+		ret = rdma_reg_user_mr_pin(ibdev, req->start, req->length,
+					   req->hca_va, req->access_flags,
+					   &pin);
+		uverbs_object_unshare(pd);
+	}
+	uverbs_exit(cmd->file->udev, idx);
+	return ret ?: uverbs_mr_pin(cmd, &pin);
+}
+
 int uverbs_w_reg_mr(struct uverbs_cmd *cmd)
 {
 	const struct ib_uverbs_reg_mr *req =
@@ -70,17 +127,14 @@ int uverbs_w_reg_mr(struct uverbs_cmd *cmd)
 	struct ib_pd *pd;
 	struct ib_mr *mr;
 
-	/* The bit that would be the sign is nobody's flag. */
-	if (req->access_flags > INT_MAX)
-		return -EOPNOTSUPP;
 	pd = uverbs_object_use(cmd, &uverbs_pd_type, req->pd_handle);
 	if (IS_ERR(pd))
 		return PTR_ERR(pd);
 	uobj = uverbs_object_create(cmd, &uverbs_mr_type);
 	if (IS_ERR(uobj))
 		return PTR_ERR(uobj);
-	mr = rdma_reg_user_mr(pd, req->start, req->length, req->hca_va,
-			      req->access_flags, uobj,
+	mr = rdma_reg_user_mr(pd, &cmd->umem, req->start, req->length,
+			      req->hca_va, req->access_flags, uobj,
 			      &cmd->bundle.driver_udata);
 	if (IS_ERR(mr))
 		return PTR_ERR(mr);
@@ -89,6 +143,32 @@ int uverbs_w_reg_mr(struct uverbs_cmd *cmd)
 	resp->lkey = mr->lkey;
 	resp->rkey = mr->rkey;
 	return 0;
+}
+
+int uverbs_rereg_mr_prepare(struct uverbs_cmd *cmd)
+{
+	const struct ib_uverbs_rereg_mr *req =
+		uverbs_req(cmd, struct ib_uverbs_rereg_mr);
+	struct ib_device *ibdev;
+	struct ib_uobject *mr;
+	struct rdma_pin pin;
+	int idx;
+	int ret;
+
+	if (!req->flags)
+		return -EINVAL;
+	if (req->flags & ~IB_MR_REREG_SUPPORTED || req->access_flags > INT_MAX)
+		return -EOPNOTSUPP;
+	ibdev = uverbs_enter(cmd->file->udev, &idx);
+	ret = uverbs_mr_look(cmd, ibdev, &uverbs_mr_type, req->mr_handle, &mr);
+	if (!ret) {
+		ret = rdma_rereg_user_mr_pin(mr->object, req->flags, req->start,
+					     req->length, req->hca_va,
+					     req->access_flags, &pin);
+		uverbs_object_unshare(mr);
+	}
+	uverbs_exit(cmd->file->udev, idx);
+	return ret ?: uverbs_mr_pin(cmd, &pin);
 }
 
 int uverbs_w_rereg_mr(struct uverbs_cmd *cmd)
@@ -102,10 +182,6 @@ int uverbs_w_rereg_mr(struct uverbs_cmd *cmd)
 	struct ib_mr *mr;
 	int ret;
 
-	if (!req->flags)
-		return -EINVAL;
-	if (req->flags & ~IB_MR_REREG_SUPPORTED || req->access_flags > INT_MAX)
-		return -EOPNOTSUPP;
 	if (req->flags & IB_MR_REREG_PD)
 		pd = uverbs_object_use(cmd, &uverbs_pd_type, req->pd_handle);
 	if (IS_ERR(pd))
@@ -114,9 +190,9 @@ int uverbs_w_rereg_mr(struct uverbs_cmd *cmd)
 	if (IS_ERR(uobj))
 		return PTR_ERR(uobj);
 	mr = uobj->object;
-	ret = rdma_rereg_user_mr(mr, req->flags, req->start, req->length,
-				 req->hca_va, req->access_flags, pd,
-				 &cmd->bundle.driver_udata);
+	ret = rdma_rereg_user_mr(mr, &cmd->umem, req->flags, req->start,
+				 req->length, req->hca_va, req->access_flags,
+				 pd, &cmd->bundle.driver_udata);
 	resp->lkey = mr->lkey;
 	resp->rkey = mr->rkey;
 	uverbs_object_release(uobj);

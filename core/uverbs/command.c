@@ -2,6 +2,7 @@
 /* The steps of a command that do not depend on how it came. */
 #include <linux/file.h>
 #include <linux/mm.h>
+#include <rdma/ib_umem.h>
 #include "method.h"
 
 void uverbs_cmd_init(struct uverbs_cmd *cmd, struct ib_uverbs_file *file)
@@ -94,5 +95,6 @@ void uverbs_cmd_finish(struct uverbs_cmd *cmd, int err)
 			fd_install(cmd->new_fd, cmd->new_filp);
 		}
 	}
+	ib_umem_release(cmd->umem);
 	kvfree(cmd->large);
 }

@@ -6,6 +6,7 @@
  * whichever way it came:
  *
  *	parse	find the method, check sizes, copy the request in
+ *	prepare	what waits for user memory, without the device: pin it
  *	run	with the device held: the handler turns req into resp
  *	reply	copy the response out
  *	finish	hand out new descriptors; or, when the reply could not be
@@ -71,6 +72,7 @@ struct uverbs_attr {
  * @write: the write() command, also when it came by ioctl
  * @method: the ioctl method, or NULL
  * @attrs: attributes of an ioctl, by number
+ * @umem: memory that was pinned for this command, or was a region's before it
  * @large: output too large for @resp, from kvmalloc
  * @resp_used: bytes of @resp that hold output attributes
  * @req: the request
@@ -92,6 +94,7 @@ struct uverbs_cmd {
 	const struct uverbs_write_method *write;
 	const struct uverbs_ioctl_method *method;
 	struct uverbs_attr attrs[UVERBS_MAX_ATTRS];
+	struct ib_umem *umem;
 	void *large;
 	u32 resp_used;
 

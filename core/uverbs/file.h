@@ -6,12 +6,10 @@
  * lives as long as its struct device has references: open files hold one each.
  * @ibdev is set between the client's add and remove; whoever uses it is between
  * uverbs_enter() and uverbs_exit(), and removal waits for those, after it has
- * cleared @ibdev so that none begins.  Commands read and write user memory
- * outside of that stretch, so that removal does not wait for a page fault.  Two
- * things remain inside: the driver's own part of a command and the pinning of
- * memory.  A program that keeps such a page from coming (a file system of its
- * own serves it) delays the removal until the page comes or the program is
- * killed, which ends the fault.
+ * cleared @ibdev so that none begins.  Commands read, write and pin user memory
+ * outside of that stretch: a program can keep a page from coming (a file system
+ * of its own serves it), and not even its death ends the fault then.  One thing
+ * remains inside, the driver's own part of a command, and removal waits for it.
  *
  * Lifetime of a file: references are held by the open file and by each event
  * file that came from it.  Its context and objects die in

@@ -11,6 +11,7 @@
 /**
  * struct uverbs_write_method - a write() command
  * @handler: does it; NULL for a command that is not offered
+ * @prepare: runs before @handler, without the device: pins memory; may be NULL
  * @req_size: bytes of the request that @handler knows
  * @req_min: bytes of the request that have to be there; 0 for all
  * @resp_size: bytes of the response that @handler fills
@@ -23,6 +24,7 @@
  */
 struct uverbs_write_method {
 	uverbs_handler handler;
+	uverbs_handler prepare;
 	u16 req_size;
 	u16 req_min;
 	u16 resp_size;
@@ -121,7 +123,9 @@ int uverbs_m_invoke_write(struct uverbs_cmd *cmd);
 int uverbs_w_alloc_pd(struct uverbs_cmd *cmd);
 int uverbs_w_dealloc_pd(struct uverbs_cmd *cmd);
 int uverbs_m_pd_destroy(struct uverbs_cmd *cmd);
+int uverbs_reg_mr_prepare(struct uverbs_cmd *cmd);
 int uverbs_w_reg_mr(struct uverbs_cmd *cmd);
+int uverbs_rereg_mr_prepare(struct uverbs_cmd *cmd);
 int uverbs_w_rereg_mr(struct uverbs_cmd *cmd);
 int uverbs_w_dereg_mr(struct uverbs_cmd *cmd);
 int uverbs_m_mr_destroy(struct uverbs_cmd *cmd);

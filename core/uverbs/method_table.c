@@ -53,12 +53,24 @@ static const struct uverbs_write_method uverbs_plain[] = {
 				 ib_uverbs_create_ah_resp),
 	[IB_USER_VERBS_CMD_DESTROY_AH] =
 		UVERBS_I(uverbs_w_destroy_ah, ib_uverbs_destroy_ah),
-	[IB_USER_VERBS_CMD_REG_MR] =
-		UVERBS_DRIVER_IO(uverbs_w_reg_mr, ib_uverbs_reg_mr,
-				 ib_uverbs_reg_mr_resp),
-	[IB_USER_VERBS_CMD_REREG_MR] =
-		UVERBS_DRIVER_IO(uverbs_w_rereg_mr, ib_uverbs_rereg_mr,
-				 ib_uverbs_rereg_mr_resp),
+	[IB_USER_VERBS_CMD_REG_MR] = {
+		.handler = uverbs_w_reg_mr,
+		.prepare = uverbs_reg_mr_prepare,
+		.req_size = offsetof(struct ib_uverbs_reg_mr, driver_data),
+		.resp_size = offsetof(struct ib_uverbs_reg_mr_resp,
+				      driver_data),
+		.has_resp = true,
+		.has_udata = true,
+	},
+	[IB_USER_VERBS_CMD_REREG_MR] = {
+		.handler = uverbs_w_rereg_mr,
+		.prepare = uverbs_rereg_mr_prepare,
+		.req_size = offsetof(struct ib_uverbs_rereg_mr, driver_data),
+		.resp_size = offsetof(struct ib_uverbs_rereg_mr_resp,
+				      driver_data),
+		.has_resp = true,
+		.has_udata = true,
+	},
 	[IB_USER_VERBS_CMD_DEREG_MR] =
 		UVERBS_I(uverbs_w_dereg_mr, ib_uverbs_dereg_mr),
 	[IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL] =

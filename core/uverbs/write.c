@@ -146,6 +146,11 @@ static noinline ssize_t uverbs_write_command(struct ib_uverbs_file *file,
 			 lay.driver_in_len, lay.out + lay.out_len,
 			 lay.driver_out_len);
 
+	if (method->prepare) {
+		ret = method->prepare(&cmd);
+		if (ret)
+			return ret;
+	}
 	ret = uverbs_cmd_run(&cmd, method->handler, !method->no_context);
 	if (!ret)
 		ret = uverbs_copy_response(&cmd, method);
@@ -245,7 +250,7 @@ int uverbs_invoke_write_prepare(struct uverbs_cmd *cmd)
 	}
 	uverbs_set_udata(&cmd->bundle.ucore, u64_to_user_ptr(in->data), in_len,
 			 u64_to_user_ptr(out->data), out_len);
-	return 0;
+	return method->prepare ? method->prepare(cmd) : 0;
 }
 
 int uverbs_m_invoke_write(struct uverbs_cmd *cmd)

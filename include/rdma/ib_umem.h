@@ -2,7 +2,7 @@
 /*
  * Pinned user memory.
  *
- * Lifetime: from ib_umem_get() to ib_umem_release().  Pages are pinned
+ * Lifetime: from ib_umem_pin() or ib_umem_get() to ib_umem_release().  Pages are pinned
  * long-term and charged to RLIMIT_MEMLOCK of the mm that registered them,
  * which is held (mmgrab) for the uncharge.
  */
@@ -19,6 +19,7 @@
 
 /**
  * struct ib_umem - a pinned range of a program's memory
+ * @ibdev: the device it is mapped for, or NULL
  * @address: first byte, in the program's address space
  * @length: bytes
  * @writable: pinned for writing, for one of IB_UMEM_WRITING
@@ -33,6 +34,8 @@ struct ib_umem {
 	struct sg_append_table sgt_append;
 };
 
+/* Ours: without a device. */
+struct ib_umem *ib_umem_pin(unsigned long addr, size_t size, int access);
 struct ib_umem *ib_umem_get(struct ib_device *device, unsigned long addr,
 			    size_t size, int access);
 void ib_umem_release(struct ib_umem *umem);

@@ -38,6 +38,7 @@
 struct ib_client_nl_info;
 struct ib_device_core;
 struct ib_event;
+struct ib_umem;
 struct ib_uverbs_file;
 struct ib_uobject;
 struct ib_port_counters;
@@ -193,6 +194,9 @@ struct ib_mr {
 	/* No device has signatures: <rdma/signature.h>. */
 	struct ib_sig_attrs *sig_attrs;
 	struct ib_uobject *uobject;
+	/* Ours, the core's: what reg_umem_mr was asked for and has. */
+	int access;
+	struct ib_umem *umem;
 	/* In a pool of <rdma/mr_pool.h>. */
 	struct list_head qp_entry;
 	struct rdma_restrack_entry res;
@@ -402,6 +406,17 @@ struct ib_device_ops {
 				       u64 length, u64 virt_addr,
 				       int mr_access_flags, struct ib_pd *pd,
 				       struct ib_udata *udata);
+	/*
+	 * Ours, in the place of these two, for devices that move data with the
+	 * CPU.  @umem is pinned already; it stays the core's, which releases it
+	 * when the region uses it no more.  A region that is registered again
+	 * keeps the memory it has where @umem is NULL.
+	 */
+	struct ib_mr *(*reg_umem_mr)(struct ib_pd *pd, struct ib_umem *umem,
+				     u64 virt_addr, int mr_access_flags);
+	int (*rereg_umem_mr)(struct ib_mr *mr, struct ib_umem *umem,
+			     u64 virt_addr, int mr_access_flags,
+			     struct ib_pd *pd);
 	struct ib_mr *(*alloc_mr)(struct ib_pd *pd, enum ib_mr_type mr_type,
 				  u32 max_num_sg);
 	int (*map_mr_sg)(struct ib_mr *mr, struct scatterlist *sg, int sg_nents,

@@ -56,7 +56,7 @@ enum rxe_limits {
 
 /* 2 GiB: IBTA vol. 1, 9.7.1 (message sizes). */
 #define RXE_MAX_MSG_SZ 0x80000000u
-/* 8 TiB: ib_umem_get() takes fewer than 2^32 pages. */
+/* 8 TiB: ib_umem_pin() takes fewer than 2^32 pages. */
 #define RXE_MAX_MR_SIZE BIT_ULL(43)
 
 struct rxe_qp_entry;

@@ -99,16 +99,10 @@ static void publish_again(struct rxe_mr *mr)
 	rxe_mr_publish(mr);
 }
 
-static void unpin(struct rxe_mr *mr)
-{
-	ib_umem_release(mr->umem);
-	kvfree(mr->extent);
-}
-
 void rxe_mr_free(struct rxe_mr *mr)
 {
 	xa_erase(&mr_table, MR_INDEX(mr->key));
-	unpin(mr);
+	kvfree(mr->extent);
 	kvfree(mr->next);
 	atomic_dec(&mr->rxe->num_mr);
 	/* A look-up may still hold the pointer. */
@@ -139,35 +133,21 @@ static int check_user(u64 length, u64 virt, int access)
 	return 0;
 }
 
-/* Pin [@start, @start + @length) of the program for @mr. */
-static int pin(struct rxe_mr *mr, u64 start, u64 length, int access)
-{
-	struct ib_umem *umem;
-
-	umem = ib_umem_get(&mr->rxe->ib, start, length, access);
-	if (IS_ERR(umem))
-		return PTR_ERR(umem);
-	mr->umem = umem;
-	return rxe_mr_map(mr, &umem->sgt_append.sgt, ib_umem_offset(umem));
-}
-
-struct ib_mr *rxe_reg_user_mr(struct ib_pd *pd, u64 start, u64 length, u64 virt,
-			      int access, struct ib_udata *udata)
+struct ib_mr *rxe_reg_umem_mr(struct ib_pd *pd, struct ib_umem *umem, u64 virt,
+			      int access)
 {
 	struct rxe_mr *mr;
 	int ret;
 
-	ret = check_user(length, virt, access);
+	ret = check_user(umem->length, virt, access);
 	if (ret)
 		return ERR_PTR(ret);
 	mr = rxe_mr_alloc(to_rxe_pd(pd), access);
 	if (IS_ERR(mr))
 		return ERR_CAST(mr);
 	mr->va = virt;
-	mr->len = length;
-	mr->ibmr.iova = virt;
-	mr->ibmr.length = length;
-	ret = pin(mr, start, length, access);
+	mr->len = umem->length;
+	ret = rxe_mr_map(mr, &umem->sgt_append.sgt, ib_umem_offset(umem));
 	if (ret) {
 		rxe_mr_free(mr);
 		return ERR_PTR(ret);
@@ -193,53 +173,36 @@ static int unpublish(struct rxe_mr *mr)
 	return -EBUSY;
 }
 
-/*
- * In place, under the same key.  Memory that stays is not pinned anew, but to be
- * written to; another process's cannot be.
- */
-struct ib_mr *rxe_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
-				u64 length, u64 virt, int access,
-				struct ib_pd *pd, struct ib_udata *udata)
+/* In place, under the same key. */
+int rxe_rereg_umem_mr(struct ib_mr *ibmr, struct ib_umem *umem, u64 virt,
+		      int access, struct ib_pd *pd)
 {
 	struct rxe_mr *mr = to_rxe_mr(ibmr);
-	struct rxe_mr fresh = { .rxe = mr->rxe };
-	bool anew = flags & IB_MR_REREG_TRANS;
+	u64 len = umem ? umem->length : mr->len;
+	struct rxe_mr fresh = {};
 	int ret;
 
-	if (!(flags & IB_MR_REREG_TRANS)) {
-		start = mr->umem->address;
-		length = mr->len;
-		virt = mr->va;
-	}
-	if (!(flags & IB_MR_REREG_ACCESS))
-		access = mr->access;
-	ret = check_user(length, virt, access);
-	if (ret)
-		return ERR_PTR(ret);
-	if (!anew && access & IB_UMEM_WRITING && !mr->umem->writable) {
-		if (mr->umem->owning_mm != current->mm)
-			return ERR_PTR(-EOPNOTSUPP);
-		anew = true;
-	}
-	ret = anew ? pin(&fresh, start, length, access) : 0;
+	ret = check_user(len, virt, access);
+	if (!ret && umem)
+		ret = rxe_mr_map(&fresh, &umem->sgt_append.sgt,
+				 ib_umem_offset(umem));
 	ret = ret ?: unpublish(mr);
 	if (ret) {
-		unpin(&fresh);
-		return ERR_PTR(ret);
+		kvfree(fresh.extent);
+		return ret;
 	}
-	if (anew) {
-		unpin(mr);
-		mr->umem = fresh.umem;
+	if (umem) {
+		kvfree(mr->extent);
 		mr->extent = fresh.extent;
 		mr->num_extents = fresh.num_extents;
 	}
 	mr->va = virt;
-	mr->len = length;
+	mr->len = len;
 	/* Who found it before may look at these: grants(). */
 	WRITE_ONCE(mr->access, access);
 	WRITE_ONCE(mr->pd, to_rxe_pd(pd));
 	publish_again(mr);
-	return NULL;
+	return 0;
 }
 
 int rxe_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)

@@ -2,10 +2,10 @@
 /*
  * Memory regions and how the data path reaches into them.
  *
- * Lifetime: made by reg_user_mr, get_dma_mr or alloc_mr with one reference, found
+ * Lifetime: made by reg_umem_mr, get_dma_mr or alloc_mr with one reference, found
  * by key under RCU (rxe_mr_get()), which takes another.  dereg_mr unpublishes the
  * key and waits for the references that bursts hold (they are short, BH
- * context); then the pages are unpinned.
+ * context); then the core unpins the pages.
  *
  * Fast registration (IBTA vol. 1, 10.6.4.4): a kernel consumer's region from
  * alloc_mr has a place in the table, but no key of it is good.  map_mr_sg fills
@@ -59,7 +59,6 @@ struct rxe_mr {
 	bool dma;
 	u64 va;
 	u64 len;
-	struct ib_umem *umem;
 	struct rxe_extent *extent;
 	u32 num_extents;
 	int state;
@@ -78,12 +77,11 @@ struct sg_table;
 
 int rxe_mr_init(void);
 void rxe_mr_exit(void);
-struct ib_mr *rxe_reg_user_mr(struct ib_pd *pd, u64 start, u64 length, u64 virt,
-			      int access, struct ib_udata *udata);
+struct ib_mr *rxe_reg_umem_mr(struct ib_pd *pd, struct ib_umem *umem, u64 virt,
+			      int access);
 struct ib_mr *rxe_get_dma_mr(struct ib_pd *pd, int access);
-struct ib_mr *rxe_rereg_user_mr(struct ib_mr *mr, int flags, u64 start,
-				u64 length, u64 virt, int access,
-				struct ib_pd *pd, struct ib_udata *udata);
+int rxe_rereg_umem_mr(struct ib_mr *mr, struct ib_umem *umem, u64 virt,
+		      int access, struct ib_pd *pd);
 int rxe_dereg_mr(struct ib_mr *mr, struct ib_udata *udata);
 struct ib_mr *rxe_alloc_mr(struct ib_pd *pd, enum ib_mr_type type, u32 max_sg);
 int rxe_map_mr_sg(struct ib_mr *mr, struct scatterlist *sg, int num,

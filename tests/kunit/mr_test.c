@@ -3,6 +3,7 @@
 #include <kunit/test.h>
 #include <linux/mm.h>
 #include <linux/workqueue.h>
+#include <rdma/ib_umem.h>
 #include "rxe_fixture.h"
 
 /* ---- ranges ---- */
@@ -182,20 +183,21 @@ static void mr_number_is_limited(struct kunit *test)
 static void mr_registration_is_checked(struct kunit *test)
 {
 	struct rxe_pd *pd = fake_pd(test, fake_dev(test));
+	struct ib_umem umem = { .length = 4096 };
 
 	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP,
-			PTR_ERR(rxe_reg_user_mr(&pd->ibpd, 0, 4096, 0,
-						IB_ACCESS_ON_DEMAND, NULL)));
+			PTR_ERR(rxe_reg_umem_mr(&pd->ibpd, &umem, 0,
+						IB_ACCESS_ON_DEMAND)));
 	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP,
-			PTR_ERR(rxe_reg_user_mr(&pd->ibpd, 0, 4096, 0,
-						IB_ZERO_BASED, NULL)));
+			PTR_ERR(rxe_reg_umem_mr(&pd->ibpd, &umem, 0,
+						IB_ZERO_BASED)));
+	umem.length = RXE_MAX_MR_SIZE + 1;
 	KUNIT_EXPECT_EQ(test, -EINVAL,
-			PTR_ERR(rxe_reg_user_mr(&pd->ibpd, 0,
-						RXE_MAX_MR_SIZE + 1, 0, 0,
-						NULL)));
+			PTR_ERR(rxe_reg_umem_mr(&pd->ibpd, &umem, 0, 0)));
+	umem.length = 4097;
 	KUNIT_EXPECT_EQ(test, -EINVAL,
-			PTR_ERR(rxe_reg_user_mr(&pd->ibpd, 0, 4097,
-						-4096ull, 0, NULL)));
+			PTR_ERR(rxe_reg_umem_mr(&pd->ibpd, &umem, -4096ull,
+						0)));
 }
 
 /* ---- pieces ---- */
