@@ -250,6 +250,7 @@ void ib_device_views_lock(void);
 void ib_device_views_unlock(void);
 void ib_device_views_add(struct ib_device *dev);
 void ib_device_views_remove(struct ib_device *dev);
+void ib_device_views_grow(struct ib_device *dev);
 int ib_device_views_rename(struct ib_device *dev, const char *name);
 
 /* ---- gid_table.c and gid_events.c ---- */

@@ -168,6 +168,25 @@ void ib_device_views_remove(struct ib_device *dev)
 	mutex_unlock(&views_mutex);
 }
 
+/**
+ * ib_device_views_grow - show GIDs at indexes that were not in use before
+ * @dev: a device whose GID table has changed
+ *
+ * Context: process, without views_mutex.
+ */
+void ib_device_views_grow(struct ib_device *dev)
+{
+	struct ib_sysfs_view *view;
+	unsigned long id;
+
+	mutex_lock(&views_mutex);
+	xa_for_each(&dev->core->views, id, view)
+		if (ib_sysfs_ports_grow(view))
+			ibdev_warn_ratelimited(dev,
+					       "no sysfs files for new GIDs in a network namespace\n");
+	mutex_unlock(&views_mutex);
+}
+
 /* All names or none; with views_mutex held. */
 int ib_device_views_rename(struct ib_device *dev, const char *name)
 {

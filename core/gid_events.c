@@ -41,7 +41,7 @@ static DEFINE_MUTEX(gid_sync_lock);
  * struct gid_look - a look at the addresses of a port
  * @ndev: the port's netdev
  * @found: usable addresses, their netdevs held
- * @count: how many
+ * @count: how many there are, in @found or not
  * @room: how many @found has room for; further ones are counted only
  * @pending: some address is going to be usable soon
  */
@@ -58,9 +58,9 @@ static void look_add(struct gid_look *look, struct net_device *ndev,
 {
 	struct gid_wanted *want;
 
-	if (look->count == look->room)
+	if (look->count++ >= look->room)
 		return;
-	want = &look->found[look->count++];
+	want = &look->found[look->count - 1];
 	memcpy(&want->gid, addr, sizeof(want->gid));
 	want->ndev = ndev;
 	dev_hold(ndev);
@@ -182,12 +182,42 @@ static void look_at_port(struct gid_look *look)
 {
 	struct netdev_nested_priv priv = { .data = look };
 
+	look->count = 0;
+	look->pending = false;
 	rcu_read_lock();
 	look_at_netdev(look, look->ndev);
 	/* While the port's netdev goes its uppers do not count either. */
 	if (READ_ONCE(look->ndev->reg_state) == NETREG_REGISTERED)
 		netdev_walk_all_upper_dev_rcu(look->ndev, look_at_upper, &priv);
 	rcu_read_unlock();
+}
+
+static void look_end(struct gid_look *look)
+{
+	int i;
+
+	for (i = 0; i < min(look->count, look->room); i++)
+		dev_put(look->found[i].ndev);
+	kvfree(look->found);
+	look->found = NULL;
+}
+
+/*
+ * All addresses, also when they are more than the table takes: which of them
+ * have an index already is for the table to know.
+ */
+static int look_at_all(struct gid_look *look)
+{
+	do {
+		look_end(look);
+		look->room = max(look->count + look->count / 4, 16);
+		look->found = kvmalloc_array(look->room, sizeof(*look->found),
+					     GFP_KERNEL);
+		if (!look->found)
+			return -ENOMEM;
+		look_at_port(look);
+	} while (look->count > look->room);
+	return 0;
 }
 
 /* Returns true when the port wants to be looked at again soon. */
@@ -197,29 +227,25 @@ static bool sync_port(struct ib_device *dev, u32 port)
 	struct ib_event event = { .device = dev };
 	struct gid_look look = {};
 	bool changed;
-	int i;
+	int err = 0;
 
 	if (!table || !rdma_protocol_roce_udp_encap(dev, port))
 		return false;
-	look.room = gid_table_len(table);
-	look.found = kvmalloc_array(look.room, sizeof(*look.found), GFP_KERNEL);
-	if (!look.found)
-		return true;
-
 	mutex_lock(&gid_sync_lock);
 	look.ndev = ib_device_get_netdev(dev, port);
 	if (look.ndev) {
-		look_at_port(&look);
+		err = look_at_all(&look);
 		dev_put(look.ndev);
 	}
-	changed = gid_table_update(table, look.found, look.count);
+	changed = !err && gid_table_update(table, look.found, look.count);
 	mutex_unlock(&gid_sync_lock);
-
-	for (i = 0; i < look.count; i++)
-		dev_put(look.found[i].ndev);
-	kvfree(look.found);
+	if (err)
+		return true;
+	look_end(&look);
 
 	if (changed) {
+		/* Who hears of it may look there. */
+		ib_device_views_grow(dev);
 		event.event = IB_EVENT_GID_CHANGE;
 		event.element.port_num = port;
 		ib_dispatch_event(&event);

@@ -3,7 +3,9 @@
 #include <linux/etherdevice.h>
 #include <linux/if_vlan.h>
 #include <linux/jiffies.h>
+#include <linux/nsproxy.h>
 #include <linux/rcupdate.h>
+#include <linux/sched.h>
 #include <linux/wait.h>
 #include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
@@ -59,6 +61,9 @@ struct gid_slot {
  * @idle: woken when @entries becomes 0
  * @entries: busy slots; under @lock
  * @top: no busy slot at or above this; read without @lock
+ * @left_out: addresses without an index since the last update, all being busy;
+ *	under @lock
+ * @refused: how many were left out since the beginning; read without @lock
  * @len: number of slots
  * @slots: the slots
  */
@@ -70,6 +75,8 @@ struct gid_table {
 	wait_queue_head_t idle;
 	int entries;
 	int top;
+	int left_out;
+	u64 refused;
 	int len;
 	struct gid_slot slots[];
 };
@@ -148,15 +155,15 @@ struct gid_table *gid_table_alloc(struct ib_device *dev, u32 port, int len)
 }
 
 /**
- * gid_table_len - how many addresses fit
+ * gid_table_top - how far the table is in use
  * @table: a table
  *
  * Context: any.
- * Return: the number of indexes, busy or not.
+ * Return: a number that all busy indexes are below, for now.
  */
-int gid_table_len(const struct gid_table *table)
+int gid_table_top(const struct gid_table *table)
 {
-	return table->len;
+	return READ_ONCE(table->top);
 }
 
 static struct gid_entry *find_live(struct gid_table *table,
@@ -263,13 +270,54 @@ static bool unpublish_unseen(struct gid_table *table)
 	return true;
 }
 
+/* Said when it becomes so or worse, not with each look at the addresses. */
+static void tell_left_out(struct gid_table *table, int left_out)
+{
+	int more = left_out - table->left_out;
+
+	table->left_out = left_out;
+	if (more <= 0)
+		return;
+	WRITE_ONCE(table->refused, table->refused + more);
+	ibdev_warn_ratelimited(table->dev,
+			       "port %u: the GID table of %d entries is full, %d addresses are not in it\n",
+			       table->port, table->len, left_out);
+}
+
+/* Addresses that are not there yet get the lowest free indexes, in order. */
+static bool publish_new(struct gid_table *table,
+			const struct gid_wanted *wanted, int count)
+{
+	int i, err, left_out = 0;
+	bool changed = false;
+
+	for (i = 0; i < count; i++) {
+		cond_resched();
+		if (find_live(table, &wanted[i]))
+			continue;
+		err = left_out ? -ENOSPC : publish(table, &wanted[i]);
+		if (!err)
+			changed = true;
+		else if (err == -ENOSPC)
+			left_out++;
+		else
+			ibdev_warn_ratelimited(table->dev,
+					       "port %u: no GID for %pI6c: %d\n",
+					       table->port, &wanted[i].gid,
+					       err);
+	}
+	tell_left_out(table, left_out);
+	return changed;
+}
+
 /**
  * gid_table_update - make a table hold exactly the wanted addresses
  * @table: the table
  * @wanted: addresses with their netdevs, best first
- * @count: how many
+ * @count: how many; they can be more than there are indexes
  *
  * What stays keeps its index; what is new gets the lowest free ones, in order.
+ * In a full table the new addresses are left out, however good.
  *
  * Context: process; sleeps for grace periods when addresses go.
  * Return: true when users should hear IB_EVENT_GID_CHANGE.
@@ -279,7 +327,7 @@ bool gid_table_update(struct gid_table *table, const struct gid_wanted *wanted,
 {
 	struct gid_entry *entry;
 	bool changed = false;
-	int i, ret;
+	int i;
 
 	mutex_lock(&table->lock);
 	for (i = 0; i < table->top; i++) {
@@ -288,6 +336,7 @@ bool gid_table_update(struct gid_table *table, const struct gid_wanted *wanted,
 			entry->seen = false;
 	}
 	for (i = 0; i < count; i++) {
+		cond_resched();
 		entry = find_live(table, &wanted[i]);
 		if (!entry)
 			continue;
@@ -298,20 +347,7 @@ bool gid_table_update(struct gid_table *table, const struct gid_wanted *wanted,
 		}
 	}
 	changed |= unpublish_unseen(table);
-	for (i = 0; i < count; i++) {
-		if (find_live(table, &wanted[i]))
-			continue;
-		ret = publish(table, &wanted[i]);
-		if (ret) {
-			ibdev_warn_ratelimited(table->dev,
-					       "port %u: no GID for %pI6c: %d%s\n",
-					       table->port, &wanted[i].gid, ret,
-					       ret == -ENOSPC ?
-					       ", the table is full" : "");
-			continue;
-		}
-		changed = true;
-	}
+	changed |= publish_new(table, wanted, count);
 	mutex_unlock(&table->lock);
 	return changed;
 }
@@ -367,6 +403,24 @@ static struct gid_table *port_table(const struct ib_device *device, u32 port)
 		return NULL;
 	return ib_device_port(device, port)->gids;
 }
+
+/**
+ * ib_gids_refused - how many addresses have found the GID table full
+ * @device: a device that the caller keeps from unregistering
+ * @port_num: its port
+ *
+ * For the counters of a driver; Linux has no such function.
+ *
+ * Context: any.
+ * Return: how many, since the device's registration.
+ */
+u64 ib_gids_refused(const struct ib_device *device, u32 port_num)
+{
+	const struct gid_table *table = port_table(device, port_num);
+
+	return table ? READ_ONCE(table->refused) : 0;
+}
+EXPORT_SYMBOL(ib_gids_refused);
 
 /* Takes a reference to what is live at an index. */
 static struct gid_entry *get_live(struct gid_table *table, int index)
@@ -618,6 +672,23 @@ unlock:
 }
 EXPORT_SYMBOL(rdma_read_gid_l2_fields);
 
+/**
+ * ib_ifindex_for_caller - what a netdev is for the current program
+ * @ndev: a netdev
+ *
+ * Its number and its name are its own namespace's affair: one policy for the
+ * answers of uverbs, for sysfs and for netlink.  Linux has no such function.
+ *
+ * Context: process, inside rcu_read_lock().
+ * Return: its index, or 0 for a netdev of another namespace.
+ */
+u32 ib_ifindex_for_caller(const struct net_device *ndev)
+{
+	return net_eq(dev_net(ndev), current->nsproxy->net_ns) ?
+		       ndev->ifindex : 0;
+}
+EXPORT_SYMBOL(ib_ifindex_for_caller);
+
 /* Appends the live entries of a table; -EINVAL when there is no room. */
 static ssize_t list_table(struct gid_table *table,
 			  struct ib_uverbs_gid_entry *entries, size_t room)
@@ -645,7 +716,8 @@ static ssize_t list_table(struct gid_table *table,
 		entries[n].gid_index = attr->index;
 		entries[n].gid_type = attr->gid_type;
 		entries[n].port_num = attr->port_num;
-		entries[n].netdev_ifindex = ndev ? ndev->ifindex : 0;
+		entries[n].netdev_ifindex =
+			ndev ? ib_ifindex_for_caller(ndev) : 0;
 		n++;
 	}
 	rcu_read_unlock();
@@ -658,7 +730,9 @@ static ssize_t list_table(struct gid_table *table,
  * @entries: result
  * @max_entries: room at @entries
  *
- * Context: any.
+ * The netdevs of another namespace than the caller's are left out.
+ *
+ * Context: process.
  * Return: how many there are, or -EINVAL when @max_entries is not enough.
  */
 ssize_t rdma_query_gid_table(struct ib_device *device,

@@ -35,7 +35,7 @@ struct gid_wanted {
 };
 
 struct gid_table *gid_table_alloc(struct ib_device *dev, u32 port, int len);
-int gid_table_len(const struct gid_table *table);
+int gid_table_top(const struct gid_table *table);
 bool gid_table_update(struct gid_table *table, const struct gid_wanted *wanted,
 		      int count);
 void gid_table_drain(struct gid_table *table);

@@ -13,7 +13,6 @@
 struct net_view {
 	struct device dev;
 	struct ib_sysfs_view view;
-	struct net *net;
 };
 
 static void release_net_view(struct device *dev)
@@ -115,7 +114,7 @@ ATTRIBUTE_GROUPS(device);
 static const void *namespace_of(class_const struct device *dev)
 {
 	if (dev->release == release_net_view)
-		return container_of(dev, struct net_view, dev)->net;
+		return container_of(dev, struct net_view, dev)->view.net;
 	return rdma_dev_net(container_of(dev, struct ib_device, dev));
 }
 
@@ -161,7 +160,7 @@ struct ib_sysfs_view *ib_sysfs_view_create(struct ib_device *ibdev,
 	struct net_view *nv;
 	int err;
 
-	nv = kzalloc(sizeof(*nv), GFP_KERNEL);
+	nv = kzalloc(sizeof(*nv), GFP_KERNEL_ACCOUNT);
 	if (!nv)
 		return ERR_PTR(-ENOMEM);
 
@@ -171,9 +170,11 @@ struct ib_sysfs_view *ib_sysfs_view_create(struct ib_device *ibdev,
 	nv->dev.parent = ibdev->dev.parent;
 	nv->dev.groups = ibdev->dev.groups;
 	dev_set_drvdata(&nv->dev, ibdev);
-	nv->net = net;
+	/* Nothing to suspend: no files about it. */
+	device_set_pm_not_required(&nv->dev);
 	nv->view.dev = &nv->dev;
 	nv->view.ibdev = ibdev;
+	nv->view.net = net;
 	INIT_LIST_HEAD(&nv->view.dirs);
 
 	err = dev_set_name(&nv->dev, "%s", dev_name(&ibdev->dev));

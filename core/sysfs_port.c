@@ -11,6 +11,7 @@
 #include <rdma/ib_hw_stats.h>
 #include <rdma/ib_verbs.h>
 #include <device.h>
+#include <gid_table.h>
 #include <hw_stats.h>
 #include <sysfs.h>
 
@@ -21,7 +22,10 @@ struct ib_port_dir {
 	struct kobject kobj;
 	struct list_head entry;
 	struct ib_device *ibdev;
+	const struct net *net;	/* the view's */
 	u32 port;
+	bool by_gid;		/* its files are the indexes of the GID table */
+	int files;		/* of a table: how many there are */
 };
 
 struct table_file {
@@ -287,11 +291,13 @@ static ssize_t gid_type_show(struct kobject *kobj, struct attribute *attr,
 	return length;
 }
 
+/* What a namespace calls its netdevs is no other's business. */
 static ssize_t gid_ndev_show(struct kobject *kobj, struct attribute *attr,
 			     char *buf)
 {
 	struct ib_port_dir *dir = to_dir(kobj);
 	const struct ib_gid_attr *entry;
+	const struct net *net = dir->net ?: rdma_dev_net(dir->ibdev);
 	struct net_device *ndev;
 	ssize_t length = -EINVAL;
 
@@ -300,7 +306,7 @@ static ssize_t gid_ndev_show(struct kobject *kobj, struct attribute *attr,
 		return -EINVAL;
 	rcu_read_lock();
 	ndev = rcu_dereference(entry->ndev);
-	if (ndev)
+	if (ndev && net_eq(dev_net(ndev), net))
 		length = sysfs_emit(buf, "%s\n", ndev->name);
 	rcu_read_unlock();
 	rdma_put_gid_attr(entry);
@@ -457,10 +463,11 @@ static struct ib_port_dir *dir_add(struct ib_sysfs_view *view,
 	struct ib_port_dir *dir;
 	int err;
 
-	dir = kzalloc(sizeof(*dir), GFP_KERNEL);
+	dir = kzalloc(sizeof(*dir), GFP_KERNEL_ACCOUNT);
 	if (!dir)
 		return ERR_PTR(-ENOMEM);
 	dir->ibdev = view->ibdev;
+	dir->net = view->net;
 	dir->port = port;
 	err = kobject_init_and_add(&dir->kobj, kind, parent, "%s", name);
 	if (err) {
@@ -471,19 +478,52 @@ static struct ib_port_dir *dir_add(struct ib_sysfs_view *view,
 	return dir;
 }
 
-static int table_add(struct ib_sysfs_view *view, const struct kobj_type *kind,
-		     struct kobject *parent, u32 port, const char *name,
-		     int count)
+/* Files for the indexes below @count; what is there stays. */
+static int table_grow(struct ib_port_dir *dir, int count)
+{
+	int err;
+
+	while (dir->files < min(count, TABLE_FILES)) {
+		err = sysfs_create_file(&dir->kobj,
+					&table_files[dir->files].attr);
+		if (err)
+			return err;
+		dir->files++;
+	}
+	return 0;
+}
+
+static int pkeys_add(struct ib_sysfs_view *view, struct kobject *parent,
+		     u32 port)
 {
 	struct ib_port_dir *dir;
-	int i, err = 0;
+
+	dir = dir_add(view, &pkey_kind, parent, port, "pkeys");
+	if (IS_ERR(dir))
+		return PTR_ERR(dir);
+	return table_grow(dir, ib_device_port(view->ibdev, port)
+				       ->immutable.pkey_tbl_len);
+}
+
+/* A program that takes an index without asking takes 0. */
+static int gid_files(const struct ib_port_dir *dir)
+{
+	const struct ib_port_core *slot = ib_device_port(dir->ibdev, dir->port);
+
+	return dir->net ? max(gid_table_top(slot->gids), 1) :
+			  slot->immutable.gid_tbl_len;
+}
+
+static int gids_add(struct ib_sysfs_view *view, const struct kobj_type *kind,
+		    struct kobject *parent, u32 port, const char *name)
+{
+	struct ib_port_dir *dir;
 
 	dir = dir_add(view, kind, parent, port, name);
 	if (IS_ERR(dir))
 		return PTR_ERR(dir);
-	for (i = 0; i < min(count, TABLE_FILES) && !err; i++)
-		err = sysfs_create_file(&dir->kobj, &table_files[i].attr);
-	return err;
+	dir->by_gid = true;
+	return table_grow(dir, gid_files(dir));
 }
 
 static int counters_add(struct ib_sysfs_view *view, struct kobject *parent,
@@ -493,7 +533,7 @@ static int counters_add(struct ib_sysfs_view *view, struct kobject *parent,
 	struct ib_port_dir *dir;
 	int i, err = 0;
 
-	if (!slot->hw_stats)
+	if (!slot->hw_stats || view->net)
 		return 0;
 	dir = dir_add(view, &counter_kind, parent, port, "hw_counters");
 	if (IS_ERR(dir))
@@ -521,35 +561,29 @@ static int port_counters_add(struct ib_sysfs_view *view, struct kobject *parent,
 
 static int port_add(struct ib_sysfs_view *view, u32 port)
 {
-	const struct ib_port_immutable *immutable;
 	struct ib_port_dir *dir, *attrs;
 	char name[12];
 	int err;
 
-	immutable = &view->ibdev->core->ports[port].immutable;
 	snprintf(name, sizeof(name), "%u", port);
 	dir = dir_add(view, &port_kind, view->ports, port, name);
 	if (IS_ERR(dir))
 		return PTR_ERR(dir);
 
-	err = table_add(view, &pkey_kind, &dir->kobj, port, "pkeys",
-			immutable->pkey_tbl_len);
+	err = pkeys_add(view, &dir->kobj, port);
 	if (err)
 		return err;
-	err = table_add(view, &gid_kind, &dir->kobj, port, "gids",
-			immutable->gid_tbl_len);
+	err = gids_add(view, &gid_kind, &dir->kobj, port, "gids");
 	if (err)
 		return err;
 
 	attrs = dir_add(view, &plain_kind, &dir->kobj, port, "gid_attrs");
 	if (IS_ERR(attrs))
 		return PTR_ERR(attrs);
-	err = table_add(view, &gid_type_kind, &attrs->kobj, port, "types",
-			immutable->gid_tbl_len);
+	err = gids_add(view, &gid_type_kind, &attrs->kobj, port, "types");
 	if (err)
 		return err;
-	err = table_add(view, &gid_ndev_kind, &attrs->kobj, port, "ndevs",
-			immutable->gid_tbl_len);
+	err = gids_add(view, &gid_ndev_kind, &attrs->kobj, port, "ndevs");
 	if (err)
 		return err;
 
@@ -579,6 +613,18 @@ int ib_sysfs_ports_add(struct ib_sysfs_view *view)
 
 delete_dirs:
 	ib_sysfs_ports_del(view);
+	return err;
+}
+
+/* The indexes of the device's own tree are all there from the beginning. */
+int ib_sysfs_ports_grow(struct ib_sysfs_view *view)
+{
+	struct ib_port_dir *dir;
+	int err = 0;
+
+	list_for_each_entry(dir, &view->dirs, entry)
+		if (dir->by_gid && !err)
+			err = table_grow(dir, gid_files(dir));
 	return err;
 }
 

@@ -259,7 +259,7 @@ int uverbs_m_query_gid_entry(struct uverbs_cmd *cmd)
 	rcu_read_lock();
 	ndev = rdma_read_gid_attr_ndev_rcu(gid);
 	if (!IS_ERR(ndev))
-		entry.netdev_ifindex = ndev->ifindex;
+		entry.netdev_ifindex = ib_ifindex_for_caller(ndev);
 	rcu_read_unlock();
 	rdma_put_gid_attr(gid);
 	uverbs_attr_put(cmd, UVERBS_ATTR_QUERY_GID_ENTRY_RESP_ENTRY, &entry,

@@ -33,6 +33,8 @@ int rdma_read_gid_l2_fields(const struct ib_gid_attr *attr, u16 *vlan_id,
 ssize_t rdma_query_gid_table(struct ib_device *device,
 			     struct ib_uverbs_gid_entry *entries,
 			     size_t max_entries);
+u64 ib_gids_refused(const struct ib_device *device, u32 port_num);
+u32 ib_ifindex_for_caller(const struct net_device *ndev);
 int ib_get_cached_pkey(struct ib_device *device_handle, u32 port_num,
 		       int index, u16 *pkey);
 int ib_find_cached_pkey(struct ib_device *device, u32 port_num, u16 pkey,

@@ -48,7 +48,8 @@ enum rxe_limits {
 	RXE_MAX_MCAST_QP_ATTACH = 56,
 	RXE_MAX_UCONTEXT = 1 << 16,
 	RXE_MAX_RD_ATOMIC = 128,
-	RXE_GID_TABLE_LEN = 1024,
+	RXE_MAX_GIDS = 1024,
+	RXE_DEFAULT_GIDS = 128,
 	RXE_PKEY_TABLE_LEN = 1,
 	RXE_DEFAULT_PKEY = 0xffff,
 	RXE_GSI_QPN = 1,
@@ -73,6 +74,7 @@ struct rxe_qp_entry;
  * @gsi: its queue pair 1, if it has one (rxe_qp.c)
  * @net_entry: on the list of its namespace (rxe_net.c)
  * @mtu: largest payload of a packet in bytes, 256 to 4096, follows the netdev
+ * @gid_tbl_len: how many addresses its GID table takes
  * @trains: bursts may leave as one segmentation-offload skb
  * @counters: per CPU
  * @qp_counts: struct rxe_qp_counts by the number of the core's counter
@@ -87,6 +89,7 @@ struct rxe_dev {
 	struct rxe_qp_entry __rcu *gsi;
 	struct list_head net_entry;
 	u32 mtu;
+	int gid_tbl_len;
 	bool trains;
 	struct rxe_counters __percpu *counters;
 	struct xarray qp_counts;

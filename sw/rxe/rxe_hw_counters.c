@@ -46,6 +46,8 @@ int rxe_get_hw_stats(struct ib_device *ib, struct rdma_hw_stats *stats,
 		return -EINVAL;
 	for (i = 0; i < RXE_NUM_COUNTERS; i++)
 		stats->value[i] = counted(to_rxe(ib), i);
+	/* That one is the core's. */
+	stats->value[RXE_CNT_GID_FULL] = ib_gids_refused(ib, port);
 	return RXE_NUM_COUNTERS;
 }
 

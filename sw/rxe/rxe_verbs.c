@@ -20,6 +20,11 @@
 /* 4.096 us * 2^15: how late an ACK may be on a machine that is busy. */
 #define RXE_CA_ACK_DELAY 15
 
+static unsigned int gid_table_len = RXE_DEFAULT_GIDS;
+module_param(gid_table_len, uint, 0644);
+MODULE_PARM_DESC(gid_table_len,
+		 "How many addresses the GID table of a new link takes: 1 to 1024, 128 by default");
+
 /* ---- device ---- */
 
 static int rxe_query_device(struct ib_device *ib, struct ib_device_attr *attr,
@@ -92,6 +97,8 @@ void rxe_dev_init_attrs(struct rxe_dev *rxe)
 
 	ib->num_comp_vectors = num_possible_cpus();
 	ib->local_dma_lkey = 0;
+	rxe->gid_tbl_len = clamp_t(unsigned int, READ_ONCE(gid_table_len), 1,
+				   RXE_MAX_GIDS);
 	strscpy(ib->node_desc, "soft RoCE", sizeof(ib->node_desc));
 }
 
@@ -130,7 +137,7 @@ static int rxe_query_port(struct ib_device *ib, u32 port,
 		return -EINVAL;
 	attr->max_mtu = IB_MTU_4096;
 	attr->active_mtu = ib_mtu_int_to_enum(READ_ONCE(rxe->mtu));
-	attr->gid_tbl_len = RXE_GID_TABLE_LEN;
+	attr->gid_tbl_len = rxe->gid_tbl_len;
 	attr->ip_gids = true;
 	attr->max_msg_sz = RXE_MAX_MSG_SZ;
 	attr->pkey_tbl_len = RXE_PKEY_TABLE_LEN;
@@ -149,7 +156,7 @@ static int rxe_get_port_immutable(struct ib_device *ib, u32 port,
 				  struct ib_port_immutable *immutable)
 {
 	immutable->pkey_tbl_len = RXE_PKEY_TABLE_LEN;
-	immutable->gid_tbl_len = RXE_GID_TABLE_LEN;
+	immutable->gid_tbl_len = to_rxe(ib)->gid_tbl_len;
 	immutable->core_cap_flags = RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP |
 				    RDMA_CORE_CAP_ETH_AH;
 	return 0;

@@ -161,7 +161,7 @@ static void gid_empty(struct kunit *test)
 	struct gid_fixture *fix = test->priv;
 	union ib_gid gid = gid_no(1);
 
-	KUNIT_EXPECT_EQ(test, gid_table_len(fix->table), TABLE_LEN);
+	KUNIT_EXPECT_EQ(test, gid_table_top(fix->table), 0);
 	KUNIT_EXPECT_EQ(test, PTR_ERR(get(fix, 0)), -ENODATA);
 	KUNIT_EXPECT_EQ(test, PTR_ERR(get(fix, -1)), -EINVAL);
 	KUNIT_EXPECT_EQ(test, PTR_ERR(get(fix, TABLE_LEN)), -EINVAL);
@@ -273,9 +273,23 @@ static void gid_table_full(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, at(fix, TABLE_LEN - 1), 4);
 	KUNIT_EXPECT_EQ(test, index_of(fix, 5, NULL), -1);
 	KUNIT_EXPECT_EQ(test, fix->added, TABLE_LEN);
+	KUNIT_EXPECT_EQ(test, ib_gids_refused(&fix->dev, PORT), 2);
+	/* Those that are left out are counted once, not with each look. */
+	KUNIT_EXPECT_FALSE(test, WANT(fix, 1, 2, 3, 4, 5, 6));
+	KUNIT_EXPECT_EQ(test, ib_gids_refused(&fix->dev, PORT), 2);
+	KUNIT_EXPECT_FALSE(test, WANT(fix, 1, 2, 3, 4, 5, 6, 7));
+	KUNIT_EXPECT_EQ(test, ib_gids_refused(&fix->dev, PORT), 3);
+	/* A better address takes nobody's place. */
+	KUNIT_EXPECT_FALSE(test, WANT(fix, 8, 1, 2, 3, 4));
+	KUNIT_EXPECT_EQ(test, index_of(fix, 4, NULL), TABLE_LEN - 1);
+	KUNIT_EXPECT_EQ(test, index_of(fix, 8, NULL), -1);
 	/* Room is made before it is needed. */
 	KUNIT_EXPECT_TRUE(test, WANT(fix, 1, 2, 3, 6));
 	KUNIT_EXPECT_EQ(test, index_of(fix, 6, NULL), TABLE_LEN - 1);
+	KUNIT_EXPECT_EQ(test, ib_gids_refused(&fix->dev, PORT), 3);
+	KUNIT_EXPECT_EQ(test, gid_table_top(fix->table), TABLE_LEN);
+	WANT(fix, 1);
+	KUNIT_EXPECT_EQ(test, gid_table_top(fix->table), 1);
 }
 
 static void gid_driver_refuses(struct kunit *test)

@@ -3,7 +3,9 @@
 #
 # Links and network namespaces: an interface that moves takes its link with it,
 # and with "rdma system set netns exclusive" each namespace sees its own only.
+# A link's files in a namespace are few, and tell nothing of others' interfaces.
 #
+#   (dc0 rxc) ( nsc0 ) ... ( nsc29 )   a link, and many that see it
 #   [va rxa] ----> ( va )             an interface moves
 #   ( va rxa )---( vb rxb )           two namespaces that see no link of the other
 . "$(dirname "$0")/lib.sh"
@@ -13,6 +15,8 @@ ours_only "links and namespaces" || finish
 cleanup_all()
 {
 	topology_down
+	namespaces_end
+	ip link del dc0 2>/dev/null
 	eventually 10 rdma system set netns shared
 }
 mode_is() { rdma system | grep -q "netns $1"; }
@@ -40,9 +44,111 @@ user_link()
 			rdma link add "$1" type rxe netdev d0 && rdma link' sh "$1"
 }
 
-# ------------------------------------------------------------------ shared
+# slab: KiB that the kernel's objects take, files of sysfs among them
+slab() { awk '/^Slab:/ { print $2 }' /proc/meminfo; }
+# dummy_link_costs: adds rxc on a dummy; $REPLY says what the slabs grew by
+dummy_link_costs()
+{
+	local before
+	before=$(slab)
+	ip link add dc0 type dummy && rdma link add rxc type rxe netdev dc0 &&
+		REPLY=$(($(slab) - before))
+}
+dummy_link_ends() { rdma link del rxc; ip link del dc0; }
+# port_of NAMESPACE COMMAND...: in the directory of rxc's port as it is there
+port_of()
+{
+	local ns=$1
+	shift
+	ip netns exec "$ns" sh -c 'cd /sys/class/infiniband/rxc/ports/1 && exec "$@"' sh "$@"
+}
+cost_namespaces=30
+namespaces_end()
+{
+	local i
+	for ((i = 0; i < cost_namespaces; i++)); do ip netns del nsc$i; done 2>/dev/null
+}
+home=/sys/class/infiniband/rxc/ports/1
+all_gid_files() { [ "$(ls $home/gids | wc -l) $(ls $home/gid_attrs/types | wc -l)" = "$1 $1" ]; }
+full_count() { grep -qx "$1" $home/hw_counters/gid_table_full; }
+
+# ------------------------------------------------------------- what views cost
 mode_is shared
 verdict $? "namespaces share all devices at first"
+# The first one begins slabs.
+dummy_link_costs && dummy_link_ends && dummy_link_costs || die "a link on a dummy"
+alone=$REPLY
+dummy_link_ends
+for ((i = 0; i < cost_namespaces; i++)); do ip netns add nsc$i || die "namespaces"; done
+dummy_link_costs || die "a link on a dummy"
+cost=$((REPLY - alone))
+note "a link takes $alone KiB, its files in $cost_namespaces namespaces $cost KiB"
+[ "$cost" -le 2048 ]
+verdict $? "a link's files in $cost_namespaces namespaces take at most 2 MiB"
+check "an index of the GID table each at home" all_gid_files 128
+check_text "a namespace reads the GID at index 0" '^[0-9a-f]{4}(:[0-9a-f]{4}){7}$' port_of nsc0 cat gids/0
+check_text "and a P_Key" '^0xffff$' port_of nsc0 cat pkeys/0
+check_text "and how much went by" '^0$' port_of nsc0 cat counters/port_xmit_data
+check_fails "it has no hw_counters" port_of nsc0 test -e hw_counters
+check_text "which netlink tells there" 'sent_pkts 0' ip netns exec nsc0 rdma statistic show link rxc/1
+ip link set dc0 up
+ip addr add 10.77.0.1/24 dev dc0
+added=$(gid_of_v4 10.77.0.1)
+# shellcheck disable=SC2016
+eventually 5 port_of nsc0 sh -c 'grep -qx "$1" gids/*' sh "$added"
+verdict $? "a new address appears in a namespace" || port_of nsc0 grep . gids/* | sed 's/^/# /'
+where=$(port_of nsc0 grep -lx "$added" gids/1 gids/0 2>/dev/null)
+where=${where#gids/}
+check_text "with its type" '^RoCE v2$' port_of nsc0 cat "gid_attrs/types/$where"
+check_text "the host sees its interface" '^dc0$' cat "$home/gid_attrs/ndevs/$where"
+check_fails "the namespace does not" port_of nsc0 cat "gid_attrs/ndevs/$where"
+check_fails "nor by netlink" sh -c 'ip netns exec nsc0 rdma link | grep dc0'
+if command -v ucx_info >/dev/null; then
+	check_text "ucx_info -d finds the link there" 'Device: rxc:1' \
+		ip netns exec nsc0 ucx_info -d
+else
+	skip "no ucx_info" "ucx_info -d finds the link there"
+fi
+# What is another's, seen from the host
+dummy_link_ends
+# shellcheck disable=SC2016
+ip netns exec nsc0 sh -c 'ip link add dc0 type dummy && ip link set dc0 up &&
+	ip addr add 10.77.0.1/24 dev dc0 && rdma link add rxc type rxe netdev dc0' ||
+	die "a link in a namespace"
+eventually 5 grep -qx "$added" $home/gids/0 $home/gids/1
+where=$(cd $home && grep -lx "$added" gids/0 gids/1)
+where=${where#gids/}
+check_text "the namespace sees its own interface" '^dc0$' port_of nsc0 cat "gid_attrs/ndevs/$where"
+check_fails "another namespace does not" port_of nsc1 cat "gid_attrs/ndevs/$where"
+check_fails "nor does the host" cat "$home/gid_attrs/ndevs/$where"
+check_fails "nor by netlink, which says the same" sh -c 'rdma link | grep dc0'
+check_text "the namespace has it by its index" '^1 0 [1-9]' ip netns exec nsc0 "$VERBS/gids" rxc
+check_text "another has no index" '^1 0 0$' ip netns exec nsc1 "$VERBS/gids" rxc
+check_text "nor has the host" '^1 0 0$' "$VERBS/gids" rxc
+ip netns exec nsc0 rdma link del rxc
+namespaces_end
+
+# ------------------------------------------------------------- a table that is full
+parameter=/sys/module/rdma_rxe/parameters/gid_table_len
+normal=$(<$parameter)
+echo 4 >$parameter
+ip link add dc0 type dummy && ip link set dc0 up && rdma link add rxc type rxe netdev dc0 ||
+	die "a link on a dummy"
+echo "$normal" >$parameter
+all_gid_files 4
+verdict $? "the parameter says how large a table is"
+ip netns add nsc0
+for i in 1 2 3 4 5 6; do ip addr add 10.77.$i.1/24 dev dc0; done
+v6=$(ip -o -6 addr show dev dc0 | wc -l)
+eventually 5 full_count $((v6 + 2))
+verdict $? "addresses that find it full are counted" || show $home/hw_counters/gid_table_full
+check_text "and said in the log" "GID table of 4 entries is full" dmesg
+port_of nsc0 sh -c 'ls gids | wc -l' | grep -qx 4
+verdict $? "a namespace sees all of it"
+ip netns del nsc0
+dummy_link_ends
+
+# ------------------------------------------------------------------ shared
 topology_up self 1500 && transfers_ready v4 || die "a link"
 ip netns add nsb
 check_fails "the mode cannot change while there is another namespace" \
