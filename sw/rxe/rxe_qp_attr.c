@@ -258,6 +258,11 @@ disown:
  * @mask: what is asked for; all is told
  * @init: result: how the queue pair was made
  *
+ * Anybody may ask, "rdma resource" for one, and must not come to execute what
+ * others posted: this takes nothing from the runner.  What the runner changes
+ * is read as it is just now.  All else only modify_qp() changes, and the core
+ * calls that and this one at a time (ib_qp.state_lock).
+ *
  * Context: process.
  * Return: 0.
  */
@@ -265,19 +270,20 @@ int rxe_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		 struct ib_qp_init_attr *init)
 {
 	struct rxe_qp *qp = to_rxe_qp(ibqp);
+	enum ib_qp_state state = READ_ONCE(qp->state);
 
-	rxe_run_own(qp);
-	*attr = qp->attr;
-	attr->qp_state = qp->state;
-	attr->cur_qp_state = qp->state;
+	/* The state in it is the runner's; it is told from elsewhere. */
+	data_race(*attr = qp->attr);
+	attr->qp_state = state;
+	attr->cur_qp_state = state;
 	attr->path_mig_state = IB_MIG_MIGRATED;
-	attr->sq_psn = qp->req.psn;
-	attr->rq_psn = qp->resp.psn;
+	attr->sq_psn = READ_ONCE(qp->req.psn);
+	attr->rq_psn = READ_ONCE(qp->resp.psn);
 	/* Queue pair 1 was made on its port. */
 	if (rxe_qp_is_gsi(qp))
 		attr->port_num = ibqp->port;
-	attr->sq_draining = qp->state == IB_QPS_SQD && !qp->req.drain_told;
-	rxe_run_disown(qp);
+	attr->sq_draining = state == IB_QPS_SQD &&
+			    !READ_ONCE(qp->req.drain_told);
 
 	init->event_handler = ibqp->event_handler;
 	init->qp_context = ibqp->qp_context;

@@ -23,6 +23,25 @@ static void request(struct sm *sm, u8 opcode, u32 psn, u32 len, bool ack_req)
 	sm_rx(sm, pkt);
 }
 
+/* ---- being looked at ---- */
+
+/* Who asks neither waits for the runner nor becomes it. */
+static void end_query_beside_the_runner(struct kunit *test)
+{
+	struct sm *sm = sm_start(test);
+	struct ib_qp_init_attr init;
+	struct ib_qp_attr attr;
+
+	sm_give_ring(sm);
+	rxe_run_own(sm->qp);
+	KUNIT_EXPECT_EQ(test, rxe_query_qp(&sm->qp->ibqp, &attr, 0, &init), 0);
+	KUNIT_EXPECT_EQ(test, attr.qp_state, IB_QPS_RTS);
+	KUNIT_EXPECT_EQ(test, attr.sq_psn, PSN);
+	KUNIT_EXPECT_EQ(test, attr.rq_psn, RQ_PSN);
+	rxe_run_disown(sm->qp);
+	sm_end(sm);
+}
+
 /* ---- a program's send ring ---- */
 
 /* A SEND of 8 bytes with wr_id @index + 1, as a program would write it. */
@@ -494,6 +513,7 @@ static struct kunit_case rxe_sm_end_cases[] = {
 	KUNIT_CASE(end_ring_lies),
 	KUNIT_CASE(end_ring_index_lies),
 	KUNIT_CASE(end_doorbell_before_rts),
+	KUNIT_CASE(end_query_beside_the_runner),
 	KUNIT_CASE(end_send_cq_overflows),
 	KUNIT_CASE(end_recv_cq_overflows),
 	KUNIT_CASE(end_flush),
