@@ -6,6 +6,7 @@
 #include "device.h"
 #include "nldev.h"
 #include "qp_counter.h"
+#include "restrack.h"
 
 /* Names of more queue pairs than this do not fit into a page with the rest. */
 #define MAX_NAMED_QPS 128
@@ -31,11 +32,19 @@ static int put_qps(struct sk_buff *msg, const struct rdma_counter *counter)
 	struct nlattr *table, *entry;
 	unsigned int named = 0;
 	struct ib_qp *qp;
+	bool visible;
 
 	table = nla_nest_start(msg, RDMA_NLDEV_ATTR_RES_QP);
 	if (!table)
 		return -EMSGSIZE;
 	list_for_each_entry(qp, &counter->qps, counter_entry) {
+		/* One counter can count for several programs; one may be going. */
+		if (!rdma_restrack_get(&qp->res))
+			continue;
+		visible = rdma_restrack_visible(&qp->res);
+		rdma_restrack_put(&qp->res);
+		if (!visible)
+			continue;
 		if (++named > MAX_NAMED_QPS)
 			break;
 		entry = nla_nest_start(msg, RDMA_NLDEV_ATTR_RES_QP_ENTRY);

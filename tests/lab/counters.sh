@@ -118,6 +118,25 @@ check_text "counters stay until they are unbound" 'cntn 1' rdma stat qp show lin
 check "unbind all of a counter" rdma stat qp unbind link rxa/1 cntn 1
 check "then it is gone" no_counters
 
+# One counter for programs that know nothing of each other
+check "auto type on" rdma stat qp set link rxa/1 auto type on
+unshare --pid --fork --kill-child "$VERBS/events" -d rxa -g "$a_gid" --traffic \
+	--want DEVICE_FATAL --seconds 600 >"$TMP/inside" 2>&1 &
+outer=$!
+eventually 20 file_has "$TMP/inside" '^# ready' || die "a program in a pid namespace"
+inner=$(pgrep -P $outer)
+inner_qp=$(rdma res show qp link rxa/1 pid "$inner" | sed -n 's/.*\blqpn \([0-9]*\).*/\1/p')
+start_traffic
+check_text "both are on one counter" "$inner_qp.*$qpn|$qpn.*$inner_qp" rdma stat qp show link rxa/1
+nsenter -t "$inner" -p rdma stat qp show link rxa/1 >"$TMP/stat"
+grep -q "$inner_qp" "$TMP/stat"
+verdict $? "a pid namespace finds its own queue pair on it" || show "$TMP/stat"
+! grep -q "$qpn" "$TMP/stat"
+verdict $? "and no other's" || show "$TMP/stat"
+stop_traffic "$pid" "$outer"
+check "auto off again" rdma stat qp set link rxa/1 auto off
+check "both are gone" eventually 5 no_counters
+
 # By hand
 start_traffic
 two=$pid two_qp=$qpn
