@@ -3,12 +3,15 @@
  * Links: "rdma link add NAME type rxe netdev DEV", and what happens to DEV
  * afterwards.
  */
+#include <linux/dmi.h>
 #include <linux/etherdevice.h>
 #include <linux/if_arp.h>
 #include <linux/if_vlan.h>
 #include <linux/netdevice.h>
 #include <linux/notifier.h>
 #include <linux/rtnetlink.h>
+#include <linux/siphash.h>
+#include <linux/utsname.h>
 #include <net/addrconf.h>
 #include <rdma/rdma_netlink.h>
 #include <softroce/extack.h>
@@ -64,8 +67,36 @@ static int rxe_check_netdev(struct net_device *ndev,
 	return 0;
 }
 
-/* EUI-64 of the MAC; a random one where there is none. */
-static __be64 rxe_make_guid(const struct net_device *ndev)
+/*
+ * A MAC address for a link whose netdev has none, of the locally administered
+ * ones.  The same name on the same machine gets the same, tomorrow as well.
+ * What tells machines apart is the firmware's number of this one or, where the
+ * firmware gives none, the name of the host.
+ */
+static void rxe_derive_mac(u8 *mac, const char *link)
+{
+	static const siphash_key_t key = {{ 0x736f6674726f6365, 1 }};
+	const char *number = dmi_get_system_info(DMI_PRODUCT_UUID);
+	struct {
+		char machine[__NEW_UTS_LEN + 1];
+		char link[IB_DEVICE_NAME_MAX];
+	} of = {};
+	__le64 hash;
+
+	if (number) {
+		strscpy(of.machine, number, sizeof(of.machine));
+	} else {
+		strscpy(of.machine, init_utsname()->nodename,
+			sizeof(of.machine));
+	}
+	strscpy(of.link, link, sizeof(of.link));
+	hash = cpu_to_le64(siphash(&of, sizeof(of), &key));
+	memcpy(mac, &hash, ETH_ALEN);
+	mac[0] = (mac[0] & ~0x01) | 0x02;
+}
+
+/* EUI-64 of the MAC. */
+static __be64 rxe_make_guid(const struct net_device *ndev, const char *link)
 {
 	u8 mac[ETH_ALEN];
 	__be64 guid;
@@ -73,7 +104,7 @@ static __be64 rxe_make_guid(const struct net_device *ndev)
 	if (ndev->addr_len == ETH_ALEN && !is_zero_ether_addr(ndev->dev_addr))
 		ether_addr_copy(mac, ndev->dev_addr);
 	else
-		eth_random_addr(mac);
+		rxe_derive_mac(mac, link);
 	addrconf_addr_eui48((u8 *)&guid, (const char *)mac);
 	return guid;
 }
@@ -113,7 +144,7 @@ static const struct ib_device_ops rxe_link_dev_ops = {
 	.dealloc_driver = rxe_dealloc,
 };
 
-static struct rxe_dev *rxe_alloc(struct net_device *ndev)
+static struct rxe_dev *rxe_alloc(struct net_device *ndev, const char *name)
 {
 	struct rxe_dev *rxe;
 
@@ -138,7 +169,7 @@ static struct rxe_dev *rxe_alloc(struct net_device *ndev)
 	ib_set_device_ops(&rxe->ib, &rxe_link_dev_ops);
 	rxe->ib.node_type = RDMA_NODE_IB_CA;
 	rxe->ib.phys_port_cnt = 1;
-	rxe->ib.node_guid = rxe_make_guid(ndev);
+	rxe->ib.node_guid = rxe_make_guid(ndev, name);
 	rxe_dev_init_attrs(rxe);
 	rxe->ib.attrs.sys_image_guid = rxe->ib.node_guid;
 	return rxe;
@@ -175,7 +206,7 @@ int rxe_link_add(const char *name, struct net_device *ndev,
 	err = rxe_check_netdev(ndev, extack);
 	if (err)
 		return err;
-	rxe = rxe_alloc(ndev);
+	rxe = rxe_alloc(ndev, name);
 	if (!rxe)
 		return -ENOMEM;
 	err = rxe_join_netdev(rxe, ndev, extack);

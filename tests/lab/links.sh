@@ -111,6 +111,27 @@ for _ in $(seq 15); do
 	rdma link add rxa type rxe netdev va && rdma link del rxa || status=1
 done
 verdict $status "15 times added and deleted"
+# Where the GUID comes from
+guid_of() { cat "/sys/class/infiniband/$1/node_guid"; }
+mac=$(tr -d : </sys/class/net/va/address)
+rdma link add rxa type rxe netdev va
+mac=$(printf '%02x' $((0x${mac:0:2} ^ 2)))${mac:2:4}fffe${mac:6}
+[ "$(guid_of rxa | tr -d :)" = "$mac" ]
+verdict $? "the GUID comes from the interface's MAC address" || note "$(guid_of rxa), $mac"
+rdma link del rxa
+if ours_only "the GUID of an interface without MAC address"; then
+	rdma link add rxl type rxe netdev lo
+	guid=$(guid_of rxl)
+	rdma link del rxl
+	rdma link add rxl type rxe netdev lo
+	[ "$(guid_of rxl)" = "$guid" ]
+	verdict $? "without one, the GUID is the same each time" || note "$guid, $(guid_of rxl)"
+	rdma link del rxl
+	rdma link add rxm type rxe netdev lo
+	[ "$(guid_of rxm)" != "$guid" ]
+	verdict $? "and another for another name" || note "$guid twice"
+	rdma link del rxm
+fi
 if ours_only "an interface in use by something else on 4791"; then
 	python3 -IS -c '
 import socket, time
