@@ -140,7 +140,7 @@ void ib_set_device_ops(struct ib_device *device,
 		       const struct ib_device_ops *ops)
 {
 	/* From here to its end the structure is pointers and sizes. */
-	const size_t start = offsetof(struct ib_device_ops, post_send);
+	const size_t start = offsetof(struct ib_device_ops, device_group);
 	size_t at;
 
 	BUILD_BUG_ON(sizeof(void *) != sizeof(size_t));

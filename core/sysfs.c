@@ -208,9 +208,8 @@ int ib_sysfs_add(struct ib_device *ibdev)
 	view->ibdev = ibdev;
 	INIT_LIST_HEAD(&view->dirs);
 
-	if (ibdev->groups[0])
-		ibdev->dev.groups = (const struct attribute_group **)
-				    ibdev->groups;
+	ibdev->groups[0] = ibdev->ops.device_group;
+	ibdev->dev.groups = ibdev->groups;
 	err = view_add(view);
 	if (err) {
 		kfree(view);

@@ -4,6 +4,7 @@
  * libibverbs, libibumad and monitoring tools parse.
  *
  *	DEVICE/node_type node_guid sys_image_guid node_desc fw_ver  sysfs.c
+ *	DEVICE/...                                   ib_device_ops.device_group
  *	DEVICE/hw_counters/NAME, lifespan   H        the device's own counters
  *	DEVICE/ports/N/state rate lid ...            sysfs_port.c, as all below
  *	DEVICE/ports/N/pkeys/I  gids/I

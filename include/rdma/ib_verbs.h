@@ -320,6 +320,12 @@ struct ib_device_ops {
 	u32 uverbs_abi_ver;
 	unsigned int uverbs_no_driver_id_binding:1;
 
+	/*
+	 * The driver's own files of the device in sysfs.  They appear in the
+	 * tree of each namespace; rdma_device_to_ibdev() leads to the device.
+	 */
+	const struct attribute_group *device_group;
+
 	int (*post_send)(struct ib_qp *qp, const struct ib_send_wr *send_wr,
 			 const struct ib_send_wr **bad_send_wr);
 	int (*post_recv)(struct ib_qp *qp, const struct ib_recv_wr *recv_wr,
@@ -485,7 +491,7 @@ struct ib_device {
 
 	int num_comp_vectors;
 	struct device dev;
-	/* Attribute groups of the driver, before registration. */
+	/* What sysfs shows beside the core's own: ends with a NULL. */
 	const struct attribute_group *groups[4];
 
 	u64 uverbs_cmd_mask;

@@ -150,6 +150,9 @@ void *rxe_alloc_sized(size_t n, size_t size, gfp_t gfp);
 extern const struct ib_device_ops rxe_dev_ops;
 void rxe_dev_init_attrs(struct rxe_dev *rxe);
 
+/* rxe_sysfs.c */
+extern const struct attribute_group rxe_sysfs_group;
+
 /* rxe_link.c */
 /* A link @name on @ndev, which the caller holds. */
 int rxe_link_add(const char *name, struct net_device *ndev,

@@ -133,6 +133,7 @@ static void rxe_dealloc(struct ib_device *ib)
 }
 
 static const struct ib_device_ops rxe_link_dev_ops = {
+	.device_group = &rxe_sysfs_group,
 	.alloc_hw_port_stats = rxe_alloc_hw_port_stats,
 	.get_hw_stats = rxe_get_hw_stats,
 	.query_port_counters = rxe_query_port_counters,

@@ -169,6 +169,9 @@ links=()
 check "a link on the interface where it is now" ip netns exec nsb rdma link add rxa type rxe netdev va
 check_text "which is listed there with its interface" 'rxa/1 .*netdev va' ip netns exec nsb rdma link
 check "and seen here" lists host rxa
+check_text "sysfs names its interface there" '^va$' \
+	ip netns exec nsb cat /sys/class/infiniband/rxa/parent
+check_fails "not here" test -e /sys/class/infiniband/rxa/parent
 users "the root of a user namespace makes no link for everybody" &&
 	check_text "the root of a user namespace makes no link for everybody" 'EPERM|not permitted|CAP_NET_ADMIN' \
 		user_link rxu
