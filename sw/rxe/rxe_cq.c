@@ -3,6 +3,7 @@
  * Completion queues.  A program polls its ring without the kernel; kernel
  * consumers poll here.
  */
+#include <linux/sched.h>
 #include "rxe_cq.h"
 
 static u32 elem_size(const struct rxe_cq *cq)
@@ -138,6 +139,8 @@ int rxe_poll_cq(struct ib_cq *ibcq, int num, struct ib_wc *wc)
 		return -EINVAL;
 	spin_lock_irqsave(&cq->lock, flags);
 	ring = cq->ring;
+	if (unlikely(cq->move.left))
+		rxe_ring_move(&cq->move, ring, num);
 	consumer = ring->buf->consumer_index;
 	for (i = 0; i < num && consumer != ring->index; i++) {
 		wc[i] = *(struct ib_wc *)rxe_ring_elem(ring, consumer);
@@ -189,6 +192,7 @@ int rxe_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	cq->rxe = rxe;
 	cq->is_user = !!udata;
 	spin_lock_init(&cq->lock);
+	mutex_init(&cq->resize_mutex);
 	tasklet_setup(&cq->tasklet, cq_tasklet);
 	cq->ring = rxe_ring_alloc(attr->cqe, elem_size(cq));
 	if (!cq->ring) {
@@ -223,27 +227,53 @@ int rxe_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 	return 0;
 }
 
-/*
- * Move what was not polled to @to and go on there.  With the lock held: 64 MiB
- * at most, which takes some ten milliseconds.  The ring it was in until now is
- * the caller's: of two that resize at once each gets another one.  NULL: what
- * is there does not fit.
- */
-static struct rxe_ring *move_to_ring(struct rxe_cq *cq, struct rxe_ring *to)
+int rxe_cq_switch(struct rxe_cq *cq, struct rxe_ring *to)
 {
 	struct rxe_ring *from = cq->ring;
-	u32 first = rxe_ring_consumer(from);
-	u32 count = (from->index - first) & from->mask;
-	u32 i;
+	unsigned long flags;
+	u32 first, count;
+	int ret = -EINVAL;
 
-	if (count > rxe_ring_capacity(to))
-		return NULL;
-	for (i = 0; i < count; i++)
-		memcpy(rxe_ring_elem(to, i), rxe_ring_elem(from, first + i),
-		       elem_size(cq));
-	rxe_ring_set_producer(to, count);
-	cq->ring = to;
-	WRITE_ONCE(cq->ibcq.cqe, rxe_ring_capacity(to));
+	spin_lock_irqsave(&cq->lock, flags);
+	first = rxe_ring_consumer(from);
+	count = (from->index - first) & from->mask;
+	if (count <= rxe_ring_capacity(to)) {
+		cq->move = (struct rxe_move){
+			.from = from, .first = first, .left = count,
+		};
+		rxe_ring_set_producer(to, count);
+		cq->ring = to;
+		WRITE_ONCE(cq->ibcq.cqe, rxe_ring_capacity(to));
+		ret = 0;
+	}
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return ret;
+}
+
+bool rxe_cq_move_piece(struct rxe_cq *cq)
+{
+	unsigned long flags;
+	bool more;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	more = rxe_ring_move_piece(&cq->move, cq->ring);
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return more;
+}
+
+/* The ring it was in until now is the caller's; NULL: what is there is too much. */
+static struct rxe_ring *move_to_ring(struct rxe_cq *cq, struct rxe_ring *to)
+{
+	struct rxe_ring *from;
+
+	mutex_lock(&cq->resize_mutex);
+	from = cq->ring;
+	if (rxe_cq_switch(cq, to))
+		from = NULL;
+	else
+		while (rxe_cq_move_piece(cq))
+			cond_resched();
+	mutex_unlock(&cq->resize_mutex);
 	return from;
 }
 
@@ -256,7 +286,6 @@ int rxe_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
 	struct rxe_resize_cq_resp __user *resp;
 	struct rxe_cq *cq = to_rxe_cq(ibcq);
 	struct rxe_ring *from, *to;
-	unsigned long flags;
 	int ret;
 
 	if (cqe < 1 || cqe > RXE_MAX_CQE || cq->is_user != !!udata ||
@@ -272,9 +301,7 @@ int rxe_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
 			goto put_ring;
 	}
 
-	spin_lock_irqsave(&cq->lock, flags);
 	from = move_to_ring(cq, to);
-	spin_unlock_irqrestore(&cq->lock, flags);
 	if (!from) {
 		ret = -EINVAL;
 		goto withdraw;

@@ -10,6 +10,7 @@
 #define SOFTROCE_RXE_CQ_H
 
 #include <linux/interrupt.h>
+#include <linux/mutex.h>
 #include "rxe.h"
 #include "rxe_ring.h"
 
@@ -18,9 +19,11 @@
  * @lock: the ring and what follows; interrupts off, since poll_cq and
  *	req_notify may come from anywhere
  * @ring: user CQs hold struct ib_uverbs_wc, kernel CQs struct ib_wc
+ * @move: what @ring is to get from the one before it
  * @notify: armed for: 0, IB_CQ_SOLICITED or IB_CQ_NEXT_COMP
  * @dead: it overflowed (IBV_EVENT_CQ_ERR sent once); takes nothing any more
  * @comp_due: and @err_due: what @tasklet has to tell
+ * @resize_mutex: one ring at a time is exchanged
  * @tasklet: runs the handlers of kernel CQs, which never run inside a verb
  */
 struct rxe_cq {
@@ -29,11 +32,13 @@ struct rxe_cq {
 	/* The ring and what is below it. */
 	spinlock_t lock;
 	struct rxe_ring *ring;
+	struct rxe_move move;
 	u8 notify;
 	bool dead;
 	bool is_user;
 	bool comp_due;
 	bool err_due;
+	struct mutex resize_mutex;
 	struct tasklet_struct tasklet;
 };
 
@@ -48,6 +53,15 @@ int rxe_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
 int rxe_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata);
 int rxe_poll_cq(struct ib_cq *ibcq, int num, struct ib_wc *wc);
 int rxe_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
+
+/*
+ * Parts of rxe_resize_cq().  Completions go to @to, and the ring they went to is
+ * the caller's when all that was not polled has been moved, piece by piece.  With
+ * the mutex.  Return 0, or -EINVAL: what is there does not fit in @to.
+ */
+int rxe_cq_switch(struct rxe_cq *cq, struct rxe_ring *to);
+/* Return false when nothing is left to be moved. */
+bool rxe_cq_move_piece(struct rxe_cq *cq);
 
 /*
  * Add a completion (@wc with qp, wr_id, status, opcode, byte_len, imm_data,

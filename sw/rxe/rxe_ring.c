@@ -6,6 +6,7 @@
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
+#include <linux/string.h>
 #include <linux/vmalloc.h>
 #include "rxe_ring.h"
 
@@ -118,6 +119,23 @@ void rxe_ring_withdraw(struct rxe_ring *ring)
 	if (xa_cmpxchg(&ring->uctx->pending, ring->pgoff, ring, NULL, 0) ==
 	    ring)
 		rxe_ring_put(ring);
+}
+
+void rxe_ring_move(struct rxe_move *move, struct rxe_ring *to, u32 max)
+{
+	u32 n = min(max, move->left);
+
+	move->left -= n;
+	while (n--)
+		memcpy(rxe_ring_elem(to, move->next++),
+		       rxe_ring_elem(move->from, move->first++),
+		       1u << to->log2_elem);
+}
+
+bool rxe_ring_move_piece(struct rxe_move *move, struct rxe_ring *to)
+{
+	rxe_ring_move(move, to, RXE_MOVE_BYTES >> to->log2_elem);
+	return move->left;
 }
 
 static struct rxe_ring *ring_get_offered(struct rxe_ucontext *uctx,

@@ -11,6 +11,12 @@
  * Trust: everything in the pages can be written by the program.  The kernel
  * keeps its own index and the mask; the program's index is read once a use and
  * masked; elements are copied out once.
+ *
+ * Another size: the kernel's side goes over to the new ring at once, where the
+ * first slots are left free for what the old one holds.  That is copied in
+ * pieces, each with the owner's lock (struct rxe_move): its length is a program's
+ * to choose, so interrupts are not off for all of it.  Who takes elements moves
+ * those first that it is going to take.
  */
 #ifndef SOFTROCE_RXE_RING_H
 #define SOFTROCE_RXE_RING_H
@@ -40,6 +46,23 @@ struct rxe_ring {
 	u32 pgoff;
 };
 
+/**
+ * struct rxe_move - what a ring is to get from the one before it
+ * @from: the ring before; only its elements are used
+ * @first: the next element in it, and
+ * @next: the slot of the new ring where that belongs
+ * @left: how many are to be moved still; 0: there is no ring before
+ */
+struct rxe_move {
+	const struct rxe_ring *from;
+	u32 first;
+	u32 next;
+	u32 left;
+};
+
+/* Bytes of elements that are moved at once: some microseconds. */
+#define RXE_MOVE_BYTES 16384
+
 struct vm_area_struct;
 
 /*
@@ -56,6 +79,13 @@ int rxe_ring_offer(struct rxe_ring *ring, struct ib_udata *udata,
 		   struct mminfo __user *info);
 /* Take the offer back, if it stands (owner dies or creation fails). */
 void rxe_ring_withdraw(struct rxe_ring *ring);
+/*
+ * Move @max elements to @to, which has as large ones, or what is left.  With the
+ * lock of their owner.
+ */
+void rxe_ring_move(struct rxe_move *move, struct rxe_ring *to, u32 max);
+/* As many as RXE_MOVE_BYTES has; false: none is left. */
+bool rxe_ring_move_piece(struct rxe_move *move, struct rxe_ring *to);
 int rxe_mmap(struct ib_ucontext *ibuc, struct vm_area_struct *vma);
 void rxe_ring_ucontext_init(struct rxe_ucontext *uctx);
 void rxe_ring_ucontext_cleanup(struct rxe_ucontext *uctx);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* Shared receive queues: a receive queue with many consumers and a limit. */
 #include <linux/atomic.h>
+#include <linux/sched.h>
 #include <linux/uaccess.h>
 #include "rxe_srq.h"
 
@@ -41,6 +42,8 @@ int rxe_srq_take(struct rxe_srq *srq, struct rxe_rwqe *wqe, u32 need)
 	int ret;
 
 	spin_lock_irqsave(&srq->rq.lock, flags);
+	if (unlikely(srq->move.left))
+		rxe_ring_move(&srq->move, srq->rq.ring, 1);
 	ret = rxe_rq_take_from(&srq->rq, wqe, need);
 	below = (!ret || ret == -EINVAL) && rxe_rq_count(&srq->rq) < srq->limit;
 	/* Told once, until it is armed again (IBTA vol. 1, 10.2.9.4). */
@@ -103,6 +106,7 @@ int rxe_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 	srq->is_user = !!udata;
 	srq->limit = init->attr.srq_limit;
 	INIT_WORK(&srq->event_work, event_work);
+	mutex_init(&srq->resize_mutex);
 	ret = rxe_rq_init(&srq->rq, init->attr.max_wr, init->attr.max_sge,
 			  RXE_MAX_SRQ_WR);
 	if (ret)
@@ -131,25 +135,55 @@ uncount:
 	return ret;
 }
 
-/* The ring it was in until now is the caller's; NULL: it does not fit. */
-static struct rxe_ring *exchange_ring(struct rxe_srq *srq, struct rxe_rq *new)
+int rxe_srq_switch(struct rxe_srq *srq, const struct rxe_rq *new)
 {
 	struct rxe_rq *rq = &srq->rq;
-	struct rxe_ring *from = rq->ring;
-	u32 count = rxe_rq_count(rq);
-	u32 i;
+	unsigned long flags;
+	int ret = -EINVAL;
+	u32 count;
 
-	if (count > new->max_wr)
-		return NULL;
-	for (i = 0; i < count; i++)
-		memcpy(rxe_ring_elem(new->ring, i),
-		       rxe_ring_elem(from, from->index + i),
-		       1u << from->log2_elem);
-	/* The other side's index, from where it goes on. */
-	smp_store_release(&new->ring->buf->producer_index, count);
-	rq->ring = new->ring;
-	WRITE_ONCE(rq->max_wr, new->max_wr);
-	rq->producer = count;
+	spin_lock_irqsave(&rq->lock, flags);
+	count = rxe_rq_count(rq);
+	if (count <= new->max_wr) {
+		srq->move = (struct rxe_move){
+			.from = rq->ring, .first = rq->ring->index, .left = count,
+		};
+		/* The other side's index, from where it goes on. */
+		smp_store_release(&new->ring->buf->producer_index, count);
+		rq->ring = new->ring;
+		WRITE_ONCE(rq->max_wr, new->max_wr);
+		rq->producer = count;
+		ret = 0;
+	}
+	spin_unlock_irqrestore(&rq->lock, flags);
+	return ret;
+}
+
+bool rxe_srq_move_piece(struct rxe_srq *srq)
+{
+	unsigned long flags;
+	bool more;
+
+	spin_lock_irqsave(&srq->rq.lock, flags);
+	more = rxe_ring_move_piece(&srq->move, srq->rq.ring);
+	spin_unlock_irqrestore(&srq->rq.lock, flags);
+	return more;
+}
+
+/* The ring it was in until now is the caller's; NULL: it does not fit. */
+static struct rxe_ring *exchange_ring(struct rxe_srq *srq,
+				      const struct rxe_rq *new)
+{
+	struct rxe_ring *from;
+
+	mutex_lock(&srq->resize_mutex);
+	from = srq->rq.ring;
+	if (rxe_srq_switch(srq, new))
+		from = NULL;
+	else
+		while (rxe_srq_move_piece(srq))
+			cond_resched();
+	mutex_unlock(&srq->resize_mutex);
 	return from;
 }
 
@@ -162,7 +196,6 @@ static int resize(struct rxe_srq *srq, u32 max_wr, struct ib_udata *udata)
 	struct rxe_modify_srq_cmd cmd;
 	struct rxe_ring *from;
 	struct rxe_rq new;
-	unsigned long flags;
 	int ret;
 
 	if (udata && (udata->inlen < sizeof(cmd) ||
@@ -177,9 +210,7 @@ static int resize(struct rxe_srq *srq, u32 max_wr, struct ib_udata *udata)
 		if (ret)
 			goto put_ring;
 	}
-	spin_lock_irqsave(&srq->rq.lock, flags);
 	from = exchange_ring(srq, &new);
-	spin_unlock_irqrestore(&srq->rq.lock, flags);
 	if (!from) {
 		ret = -EINVAL;
 		goto withdraw;

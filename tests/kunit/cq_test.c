@@ -229,6 +229,117 @@ static void cq_resizes(struct kunit *test)
 	end(test);
 }
 
+/* Between two pieces it is polled and posted to as ever. */
+static void cq_moves_in_pieces(struct kunit *test)
+{
+	struct cq_test *t = test->priv;
+	u32 posted = 0, polled = 0, pieces = 0, x = 1;
+	struct rxe_ring *from, *to;
+	bool more;
+
+	make(test, 2047);
+	from = t->cq->ring;
+	to = rxe_ring_alloc(4095, sizeof(struct ib_wc));
+	KUNIT_ASSERT_NOT_NULL(test, to);
+	for (; posted < 1000; posted++)
+		post(test, posted, 0, false);
+	expect_polled(test, 0, 1000);
+	for (polled = 1000; posted < 3000; posted++)
+		post(test, posted, 0, false);
+	KUNIT_EXPECT_EQ(test, 0, rxe_cq_switch(t->cq, to));
+	KUNIT_EXPECT_EQ(test, t->cq->ibcq.cqe, 4095);
+	do {
+		u32 n;
+
+		x = x * 1664525 + 1013904223;
+		/* None, a few, or more than a piece has. */
+		n = min((x >> 16) % 700, posted - polled);
+		expect_polled(test, polled, n);
+		polled += n;
+		for (n = (x >> 8) % 500; n; n--, posted++)
+			KUNIT_EXPECT_EQ(test, 0, post(test, posted, 0, false));
+		more = rxe_cq_move_piece(t->cq);
+		pieces++;
+	} while (more);
+	KUNIT_EXPECT_GT(test, pieces, 2);
+	/* It is not looked at any more. */
+	memset(from->buf, 0xff, from->size);
+	expect_polled(test, polled, posted - polled);
+	KUNIT_EXPECT_EQ(test, 0, rxe_poll_cq(&t->cq->ibcq, 1, &(struct ib_wc){}));
+	rxe_ring_put(from);
+	end(test);
+}
+
+/* Full to the last slot while nothing has been moved, and nothing is written over. */
+static void cq_is_full_while_it_moves(struct kunit *test)
+{
+	struct cq_test *t = test->priv;
+	struct rxe_ring *from, *to;
+	int i, n;
+
+	make(test, 1023);
+	from = t->cq->ring;
+	to = rxe_ring_alloc(1023, sizeof(struct ib_wc));
+	KUNIT_ASSERT_NOT_NULL(test, to);
+	for (i = 0; i < 1000; i++)
+		post(test, i, 0, false);
+	KUNIT_EXPECT_EQ(test, 0, rxe_cq_switch(t->cq, to));
+	for (; i < 1023; i++)
+		KUNIT_EXPECT_EQ(test, 0, post(test, i, 0, false));
+	for (n = 0; n < 600; n++, i++) {
+		expect_polled(test, n, 1);
+		KUNIT_EXPECT_EQ(test, 0, post(test, i, 0, false));
+	}
+	while (rxe_cq_move_piece(t->cq))
+		;
+	KUNIT_EXPECT_EQ(test, -ENOSPC, post(test, i, 0, false));
+	expect_polled(test, 600, 1023);
+	KUNIT_EXPECT_TRUE(test, told(t));
+	rxe_ring_put(from);
+	end(test);
+}
+
+/* Whatever the program says of what it has polled, then or while it is moved. */
+static void cq_of_liar_moves(struct kunit *test)
+{
+	struct cq_test *t = test->priv;
+	struct rxe_cq *cq = t->cq;
+	int i, ret;
+
+	cq->is_user = true;
+	cq->rxe = t->rxe;
+	spin_lock_init(&cq->lock);
+	cq->ring = rxe_ring_alloc(1023, sizeof(struct ib_uverbs_wc));
+	KUNIT_ASSERT_NOT_NULL(test, cq->ring);
+	for (i = 0; i < 1000; i++) {
+		u32 lie = i * 0x9e3779b9u, said;
+		struct rxe_ring *from = cq->ring, *to;
+
+		to = rxe_ring_alloc(i % 3 ? 1023 : 63,
+				    sizeof(struct ib_uverbs_wc));
+		KUNIT_ASSERT_NOT_NULL(test, to);
+		from->buf->consumer_index = lie;
+		from->buf->producer_index = ~lie;
+		said = (from->index - lie) & from->mask;
+		ret = rxe_cq_switch(cq, to);
+		KUNIT_EXPECT_EQ(test, ret, said <= to->mask ? 0 : -EINVAL);
+		if (ret) {
+			rxe_ring_put(to);
+			continue;
+		}
+		KUNIT_EXPECT_EQ(test, cq->move.left, said);
+		do {
+			from->buf->consumer_index = ~lie;
+			to->buf->consumer_index = lie / 2;
+			to->buf->producer_index = lie / 3;
+			post(test, i, 0, false);
+		} while (rxe_cq_move_piece(cq));
+		cq->dead = false;
+		rxe_ring_put(from);
+	}
+	rxe_ring_put(cq->ring);
+}
+
 /* A program's: its own layout, handlers at once, and whatever index it likes. */
 static void cq_of_program(struct kunit *test)
 {
@@ -272,6 +383,9 @@ static struct kunit_case cq_cases[] = {
 	KUNIT_CASE(cq_overflow_is_told_once),
 	KUNIT_CASE(cq_notifies),
 	KUNIT_CASE(cq_resizes),
+	KUNIT_CASE(cq_moves_in_pieces),
+	KUNIT_CASE(cq_is_full_while_it_moves),
+	KUNIT_CASE(cq_of_liar_moves),
 	KUNIT_CASE(cq_of_program),
 	{}
 };

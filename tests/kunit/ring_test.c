@@ -125,6 +125,106 @@ static void ring_keeps_own_index(struct kunit *test)
 	rxe_ring_put(ring);
 }
 
+/* Slots of eight bytes, each with its number and whose it is. */
+static u64 *slot(struct rxe_ring *ring, u32 index)
+{
+	return rxe_ring_elem(ring, index);
+}
+
+static void number_slots(struct rxe_ring *ring, u64 whose)
+{
+	u32 i;
+
+	for (i = 0; i <= ring->mask; i++)
+		*slot(ring, i) = whose << 32 | i;
+}
+
+/* Nothing but @count slots of @to from 0 on has changed, and they are @from's. */
+static bool moved(struct rxe_ring *from, u32 first, u32 count,
+		  struct rxe_ring *to)
+{
+	u32 i;
+
+	for (i = 0; i <= to->mask; i++)
+		if (*slot(to, i) != (i < count ? 1ull << 32 |
+						 ((first + i) & from->mask) :
+						 2ull << 32 | i))
+			return false;
+	return true;
+}
+
+/* From everywhere in a ring, in pieces of each size. */
+static void move_all(struct kunit *test, struct rxe_ring *from,
+		     struct rxe_ring *to, u32 count)
+{
+	u32 first, piece, done;
+
+	for (first = 0; first <= from->mask; first++) {
+		for (piece = 1; piece <= count + 1; piece++) {
+			struct rxe_move m = {
+				.from = from, .first = first, .left = count,
+			};
+
+			number_slots(to, 2);
+			for (done = 0; m.left; done = min(done + piece, count)) {
+				if (!moved(from, first, done, to))
+					break;
+				rxe_ring_move(&m, to, piece);
+			}
+			KUNIT_EXPECT_TRUE_MSG(test, moved(from, first, count, to),
+					      "%u from %u of %u to %u, %u at once",
+					      count, first, from->mask, to->mask,
+					      piece);
+			KUNIT_EXPECT_EQ(test, done, count);
+			/* There is nothing more. */
+			rxe_ring_move(&m, to, U32_MAX);
+			KUNIT_EXPECT_TRUE(test, moved(from, first, count, to));
+		}
+	}
+}
+
+static void ring_moves(struct kunit *test)
+{
+	u32 from_room, to_room, count;
+
+	for (from_room = 1; from_room <= 15; from_room = 2 * from_room + 1) {
+		struct rxe_ring *from = rxe_ring_alloc(from_room, 8);
+
+		KUNIT_ASSERT_NOT_NULL(test, from);
+		number_slots(from, 1);
+		for (to_room = 1; to_room <= 31; to_room = 2 * to_room + 1) {
+			struct rxe_ring *to = rxe_ring_alloc(to_room, 8);
+
+			KUNIT_ASSERT_NOT_NULL(test, to);
+			for (count = 0; count <= min(from_room, to_room); count++)
+				move_all(test, from, to, count);
+			rxe_ring_put(to);
+		}
+		rxe_ring_put(from);
+	}
+}
+
+/* No more at once than takes some microseconds, however large they are. */
+static void ring_moves_a_piece(struct kunit *test)
+{
+	static const u32 elem_sizes[] = { 8, 64, 1000, PAGE_SIZE };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(elem_sizes); i++) {
+		struct rxe_ring *ring = rxe_ring_alloc(4, elem_sizes[i]);
+		struct rxe_move m = { .from = ring, .left = 10000 };
+		u32 pieces = 1;
+
+		KUNIT_ASSERT_NOT_NULL(test, ring);
+		while (rxe_ring_move_piece(&m, ring))
+			pieces++;
+		KUNIT_EXPECT_EQ(test, m.left, 0);
+		KUNIT_EXPECT_EQ(test, pieces,
+				DIV_ROUND_UP(10000u << ring->log2_elem, SZ_16K));
+		rxe_ring_put(ring);
+	}
+}
+
 static void ring_withdraw_without_offer(struct kunit *test)
 {
 	struct rxe_ring *ring = rxe_ring_alloc(3, 64);
@@ -143,6 +243,8 @@ static struct kunit_case ring_cases[] = {
 	KUNIT_CASE(ring_masks_program_index),
 	KUNIT_CASE(ring_element_is_inside),
 	KUNIT_CASE(ring_keeps_own_index),
+	KUNIT_CASE(ring_moves),
+	KUNIT_CASE(ring_moves_a_piece),
 	KUNIT_CASE(ring_withdraw_without_offer),
 	{}
 };

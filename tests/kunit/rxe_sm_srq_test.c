@@ -145,11 +145,116 @@ static void srq_grows_and_shrinks(struct kunit *test)
 	sm_end(sm);
 }
 
+static void expect_taken(struct sm *sm, u32 first, u32 count)
+{
+	struct rxe_rwqe wqe;
+	u32 i;
+
+	local_bh_disable();
+	for (i = 0; i < count; i++) {
+		if (rxe_srq_take(sm->srq, &wqe, 0) || wqe.wr_id != first + i)
+			break;
+	}
+	local_bh_enable();
+	KUNIT_EXPECT_EQ_MSG(sm->test, i, count, "receives from %u on", first);
+}
+
+/* Between two pieces receives are posted and taken as ever. */
+static void srq_moves_in_pieces(struct kunit *test)
+{
+	u32 posted = 0, taken = 1000, pieces = 0, x = 1;
+	struct sm_conf conf = sm_defaults();
+	struct rxe_ring *from;
+	struct rxe_rq new;
+	struct sm *sm;
+	bool more;
+
+	conf.srq = true;
+	conf.max_wr = 2047;
+	sm = sm_make(test, &conf);
+	for (; posted < 1000; posted++)
+		sm_post_recv(sm, posted, 0, 64);
+	expect_taken(sm, 0, 1000);
+	for (; posted < 3000; posted++)
+		sm_post_recv(sm, posted, 0, 64);
+	KUNIT_ASSERT_EQ(test, 0, rxe_rq_init(&new, 1023, sm->srq->rq.max_sge,
+					     RXE_MAX_SRQ_WR));
+	KUNIT_EXPECT_EQ(test, -EINVAL, rxe_srq_switch(sm->srq, &new));
+	rxe_ring_put(new.ring);
+	KUNIT_ASSERT_EQ(test, 0, rxe_rq_init(&new, 4095, sm->srq->rq.max_sge,
+					     RXE_MAX_SRQ_WR));
+	from = sm->srq->rq.ring;
+	KUNIT_EXPECT_EQ(test, 0, rxe_srq_switch(sm->srq, &new));
+	do {
+		u32 n;
+
+		x = x * 1664525 + 1013904223;
+		n = min((x >> 16) % 200, posted - taken);
+		expect_taken(sm, taken, n);
+		taken += n;
+		for (n = (x >> 8) % 150; n; n--, posted++)
+			KUNIT_EXPECT_EQ(test, 0, sm_post_recv(sm, posted, 0, 64));
+		KUNIT_EXPECT_EQ(test, rxe_rq_count(&sm->srq->rq), posted - taken);
+		more = rxe_srq_move_piece(sm->srq);
+		pieces++;
+	} while (more);
+	KUNIT_EXPECT_GT(test, pieces, 2);
+	memset(from->buf, 0xff, from->size);
+	expect_taken(sm, taken, posted - taken);
+	KUNIT_EXPECT_EQ(test, rxe_rq_count(&sm->srq->rq), 0);
+	rxe_ring_put(from);
+	sm_end(sm);
+}
+
+/* Whatever the program writes into its index, before and while it is moved. */
+static void srq_of_liar_moves(struct kunit *test)
+{
+	struct sm_conf conf = sm_defaults();
+	struct rxe_rwqe wqe;
+	struct rxe_rq new;
+	struct sm *sm;
+	u32 i;
+
+	conf.srq = true;
+	conf.max_wr = 1023;
+	sm = sm_make(test, &conf);
+	for (i = 0; i < 1000; i++) {
+		struct rxe_ring *from = sm->srq->rq.ring;
+		u32 lie = i * 0x9e3779b9u, said;
+		int ret;
+
+		from->buf->producer_index = lie;
+		from->buf->consumer_index = ~lie;
+		said = rxe_rq_count(&sm->srq->rq);
+		KUNIT_ASSERT_EQ(test, 0, rxe_rq_init(&new, i % 3 ? 1023 : 63,
+						     sm->srq->rq.max_sge,
+						     RXE_MAX_SRQ_WR));
+		ret = rxe_srq_switch(sm->srq, &new);
+		KUNIT_EXPECT_EQ(test, ret, said <= new.max_wr ? 0 : -EINVAL);
+		if (ret) {
+			rxe_ring_put(new.ring);
+			continue;
+		}
+		KUNIT_EXPECT_EQ(test, sm->srq->move.left, said);
+		do {
+			from->buf->producer_index = ~lie;
+			new.ring->buf->producer_index = lie / 3;
+			local_bh_disable();
+			rxe_srq_take(sm->srq, &wqe, 0);
+			local_bh_enable();
+		} while (rxe_srq_move_piece(sm->srq));
+		rxe_ring_put(from);
+	}
+	sm_end(sm);
+}
+
 static struct kunit_case rxe_sm_srq_cases[] = {
 	KUNIT_CASE(srq_promises_no_credit),
 	KUNIT_CASE(srq_is_not_flushed),
 	KUNIT_CASE(srq_limit),
 	KUNIT_CASE(srq_grows_and_shrinks),
+	KUNIT_CASE(srq_moves_in_pieces),
+	KUNIT_CASE(srq_of_liar_moves),
 	{}
 };
 

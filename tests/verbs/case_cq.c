@@ -173,6 +173,48 @@ static void d06_under_traffic(const struct setting *set)
 	notified_close(&n);
 }
 
+static void *post_all(void *arg)
+{
+	struct poster *w = arg;
+
+	while (w->posted < w->count && !w->err) {
+		int err = post(w->p, 0, w->posted, IBV_WR_RDMA_WRITE, 0);
+
+		if (err == ENOMEM) {
+			sched_yield();
+			continue;
+		}
+		w->err = err;
+		w->posted += !err;
+	}
+	return NULL;
+}
+
+/* Nobody polls: each time there is more that has to come along, in many pieces. */
+static void d06_unpolled(const struct setting *set)
+{
+	struct poster w = { .count = set->full ? 200000 : 20000 };
+	unsigned int resized = 0, wrong = 0, got = 0;
+	struct notified n;
+	pthread_t thread;
+	struct ibv_wc wc;
+
+	notified_open(set, &n, w.count);
+	w.p = &n.p;
+	pthread_create(&thread, NULL, post_all, &w);
+	do {
+		wrong += !!ibv_resize_cq(n.p.cq, w.count + pattern_word(61, resized) % w.count);
+		resized++;
+	} while (w.posted < w.count && !w.err);
+	pthread_join(thread, NULL);
+	while (got < w.posted && rig_wait(n.p.cq, &wc, 20000) == 1 && !wc.status && wc.wr_id == got)
+		got++;
+	report(!wrong && !w.err && got == w.count && !ibv_poll_cq(n.p.cq, 1, &wc),
+	       "D06 %u times another size while nobody polls: %u of %u completions, in order, %u wrong",
+	       resized, got, w.posted, wrong);
+	notified_close(&n);
+}
+
 static void d06_resize(const struct setting *set)
 {
 	d06_one(set, 0, 4);
@@ -183,6 +225,7 @@ static void d06_resize(const struct setting *set)
 	d06_one(set, 20, 10);
 	d06_one(set, 40, 1);
 	d06_under_traffic(set);
+	d06_unpolled(set);
 }
 
 /* ------------------------------------------------------------------ D08 */

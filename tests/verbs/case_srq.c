@@ -2,6 +2,8 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -238,6 +240,87 @@ static void d15_resize_and_limit(const struct setting *set)
 	shared_close(&s);
 }
 
+#define D15_AHEAD 200	/* receives that are posted and not used */
+
+struct sender {
+	struct shared *s;
+	unsigned int pair, count;
+	atomic_uint sent;
+	pthread_t thread;
+};
+
+static void *send_many(void *arg)
+{
+	struct sender *by = arg;
+
+	while (by->sent < by->count && !send_on(by->s, by->pair, 64))
+		by->sent++;
+	return NULL;
+}
+
+/* Takes what has been received: each receive once, and in order on each pair. */
+static unsigned int d15_take(struct shared *s, unsigned int *got, uint8_t *seen,
+			     int64_t last[PAIRS])
+{
+	unsigned int wrong = 0;
+	struct ibv_wc wc;
+
+	while (ibv_poll_cq(s->rcq, 1, &wc) == 1) {
+		unsigned int i = 0;
+
+		while (i < PAIRS - 1 && wc.qp_num != s->to[i]->qp_num)
+			i++;
+		wrong += wc.status || seen[wc.wr_id]++ || (int64_t)wc.wr_id < last[i];
+		last[i] = wc.wr_id;
+		++*got;
+	}
+	return wrong;
+}
+
+/* Another size, never less than what is posted, while three senders use it. */
+static void d15_under_traffic(const struct setting *set)
+{
+	unsigned int count = set->full ? 20000 : 1000, all = count * PAIRS;
+	unsigned int posted = 0, got = 0, wrong = 0, resized = 0;
+	int64_t last[PAIRS] = { -1, -1, -1 };
+	uint64_t end = now_ms() + 120000;
+	struct sender by[PAIRS];
+	struct shared s;
+	uint8_t *seen;
+
+	if (!shared_open(set, &s, D15_AHEAD))
+		return;
+	seen = calloc(all, 1);
+	for (unsigned int i = 0; i < PAIRS; i++) {
+		by[i] = (struct sender){ .s = &s, .pair = i, .count = count };
+		pthread_create(&by[i].thread, NULL, send_many, &by[i]);
+	}
+	while (got < all && !wrong && now_ms() < end) {
+		struct ibv_srq_attr attr = {
+			.max_wr = D15_AHEAD + pattern_word(15, resized) % 1000,
+		};
+
+		while (posted < all && posted - got < D15_AHEAD && !wrong)
+			wrong += !!post(&s, posted++, s.srq_mr->lkey);
+		wrong += !!ibv_modify_srq(s.srq, &attr, IBV_SRQ_MAX_WR);
+		resized++;
+		wrong += d15_take(&s, &got, seen, last);
+	}
+	for (unsigned int i = 0; i < PAIRS; i++)
+		pthread_join(by[i].thread, NULL);
+	report(!wrong && got == all,
+	       "D15 %u times another size under traffic: %u of %u receives once and in order, %u wrong",
+	       resized, got, all, wrong);
+	free(seen);
+	shared_close(&s);
+}
+
+static void d15_resize(const struct setting *set)
+{
+	d15_resize_and_limit(set);
+	d15_under_traffic(set);
+}
+
 /* C15: the regions are those of the SRQ's protection domain. */
 static void c15_srq_regions(const struct setting *set)
 {
@@ -285,7 +368,7 @@ static void srq_last_wqe(const struct setting *set)
 const struct test_case srq_cases[] = {
 	{ "SRQ", "a shared receive queue", srq_is_shared },
 	{ "D23", "an SRQ that is full", d23_srq_overflow },
-	{ "D15", "its size and its limit", d15_resize_and_limit },
+	{ "D15", "its size and its limit", d15_resize },
 	{ "C15", "its regions", c15_srq_regions },
 	{ "LAST_WQE", "the end of a queue pair on it", srq_last_wqe },
 	{ 0 },
