@@ -14,7 +14,12 @@
 struct sk_buff;
 
 #define RXE_ICRC_LEN 4
-#define RXE_MAX_HDR_LEN 48	/* BTH and all extended headers of a packet */
+/*
+ * BTH and extended headers of the packet that has most of them, and of the one
+ * that has most beside payload.  rxe_opcode.c checks both against the table.
+ */
+#define RXE_MAX_HDR_LEN 40
+#define RXE_MAX_DATA_HDR_LEN 32
 
 /* AETH syndrome: IBTA vol. 1, 9.7.5.2.1, table 44 (bits 6:5 and 4:0). */
 enum rxe_aeth_syndrome {

@@ -7,24 +7,29 @@
 #include <linux/etherdevice.h>
 #include <linux/if_arp.h>
 #include <linux/if_vlan.h>
+#include <linux/ipv6.h>
 #include <linux/netdevice.h>
 #include <linux/notifier.h>
 #include <linux/rtnetlink.h>
 #include <linux/siphash.h>
+#include <linux/udp.h>
 #include <linux/utsname.h>
 #include <net/addrconf.h>
 #include <rdma/rdma_netlink.h>
 #include <softroce/extack.h>
 #include "rxe.h"
+#include "rxe_hdr.h"
 #include "rxe_net.h"
 
-/* IPv6, UDP, BTH, the longest extended header that goes with payload, ICRC. */
-#define RXE_OVERHEAD (40 + 8 + 12 + 16 + 4)
+/* What a packet has besides payload, at most. */
+#define RXE_OVERHEAD							       \
+	((u32)(sizeof(struct ipv6hdr) + sizeof(struct udphdr)) +	       \
+	 RXE_MAX_DATA_HDR_LEN + RXE_ICRC_LEN)
 #define RXE_MIN_MTU 256
 
 static u32 rxe_payload_mtu(const struct net_device *ndev)
 {
-	int room = READ_ONCE(ndev->mtu) - RXE_OVERHEAD;
+	int room = READ_ONCE(ndev->mtu) - (int)RXE_OVERHEAD;
 
 	return ib_mtu_enum_to_int(ib_mtu_int_to_enum(room));
 }

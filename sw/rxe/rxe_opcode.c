@@ -42,10 +42,28 @@ enum {
 };
 
 #define X(transport, name, ...)						      \
-	static_assert(HDRS_LEN(FLAGS_##transport##_##name) <= RXE_MAX_HDR_LEN); \
 	static_assert(IB_OPCODE_##transport##_##name >> 5 == RXE_##transport);
 #include "rxe_opcode_table.h"
 #undef X
+
+/* A union is as long as its longest member: what the longest headers take. */
+union longest_hdrs {
+#define X(transport, name, ...)						      \
+	u8 transport##_##name[HDRS_LEN(FLAGS_##transport##_##name)];
+#include "rxe_opcode_table.h"
+#undef X
+};
+static_assert(sizeof(union longest_hdrs) == RXE_MAX_HDR_LEN);
+
+/* The same of packets that carry payload; the others count as one byte. */
+union longest_data_hdrs {
+#define X(transport, name, ...)						      \
+	u8 transport##_##name[FLAGS_##transport##_##name & RXE_OP_DATA ?      \
+			      HDRS_LEN(FLAGS_##transport##_##name) : 1];
+#include "rxe_opcode_table.h"
+#undef X
+};
+static_assert(sizeof(union longest_data_hdrs) == RXE_MAX_DATA_HDR_LEN);
 
 /* A header stands behind those that have a lower bit. */
 #define OFFSET(flags, NAME)						      \

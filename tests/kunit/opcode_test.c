@@ -165,6 +165,30 @@ static void opcode_rules(struct kunit *test)
 	}
 }
 
+/*
+ * By hand: an atomic has the longest headers (12 + 28), a WRITE of one packet
+ * with immediate data the longest beside payload (12 + 16 + 4).
+ */
+static void opcode_longest(struct kunit *test)
+{
+	u32 all = 0, data = 0;
+	int i;
+
+	for (i = 0; i < 256; i++) {
+		const struct rxe_opcode_info *op = rxe_opcode_info(i);
+
+		if (!op)
+			continue;
+		all = max_t(u32, all, op->hdr_len);
+		if (op->flags & RXE_OP_DATA)
+			data = max_t(u32, data, op->hdr_len);
+	}
+	KUNIT_EXPECT_EQ(test, all, 40);
+	KUNIT_EXPECT_EQ(test, data, 32);
+	KUNIT_EXPECT_EQ(test, RXE_MAX_HDR_LEN, 40);
+	KUNIT_EXPECT_EQ(test, RXE_MAX_DATA_HDR_LEN, 32);
+}
+
 /* ---- codecs ---- */
 
 struct hdr_sample {
@@ -435,6 +459,7 @@ static struct kunit_case opcode_tests[] = {
 	KUNIT_CASE(opcode_offsets),
 	KUNIT_CASE(opcodes_unknown),
 	KUNIT_CASE(opcode_rules),
+	KUNIT_CASE(opcode_longest),
 	KUNIT_CASE_PARAM(hdr_is_as_written_by_hand, hdr_sample_gen_params),
 	KUNIT_CASE(hdr_round_trip),
 	KUNIT_CASE(hdr_refused),

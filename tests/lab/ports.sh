@@ -16,10 +16,28 @@ for pair in 1500:1024 4200:4096 9000:4096 1500:1024 600:512 1100:512 1200:1024; 
 		ibv_devinfo -d rxa | grep mtu | sed 's/^/#/'
 done
 topology_down
+# The longest headers beside payload are those of a WRITE of one packet with immediate
+# data, over IPv6: 84 bytes.
+if ours_only "A27 the longest headers fit"; then
+	topology_up netns 2128 || not_ok "A27 links in two namespaces"
+	for pair in 2128:1024 2131:1024 2132:2048 4179:2048 4180:4096; do
+		at a ip link set va mtu "${pair%:*}"
+		at b ip link set vb mtu "${pair%:*}"
+		eventually 3 sh -c "ibv_devinfo -d rxa | grep -qE 'active_mtu:[[:space:]]*${pair#*:}'"
+		verdict $? "A27 interface MTU ${pair%:*} gives active_mtu ${pair#*:}"
+		transfers_ready v6 &&
+			run_bytecheck v6 --quick --timeout 12 --retry-cnt 2 --only "sizes WRITE_IMM"
+		verdict $? "A27 interface MTU ${pair%:*}: WRITEs of whole packets with immediate data" ||
+			show_both
+	done
+fi
+topology_down
 
 # ----------------------------------------------------------------- A27: speed
 if ! ours_only "A27 the rate follows the interface's speed"; then
 	:
+elif [ -z "${IFACE:-}" ]; then
+	skip "no interface with a device behind it" "A27 the rate follows the interface's speed"
 elif ! command -v ethtool >/dev/null; then
 	skip "no ethtool" "A27 the rate follows the interface's speed"
 else
