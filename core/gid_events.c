@@ -123,13 +123,27 @@ static void look_at_ipv6(struct gid_look *look, struct net_device *ndev,
 #endif
 
 /*
+ * Does another netdev take all that comes in on @ndev?  A bond, a team and a
+ * bridge do with their ports: no packet reaches the address of one.  A VRF does
+ * not: its ports keep their addresses, and so does the netdev below a macvlan.
+ */
+static bool is_port_of_another(struct net_device *ndev)
+{
+	struct net_device *master = netdev_master_upper_dev_get_rcu(ndev);
+
+	return master && (netif_is_lag_master(master) ||
+			  netif_is_any_bridge_master(master));
+}
+
+/*
  * The order decides about indexes when a link is made.  No entry is derived
  * from the MAC address: an address that the netdev does not have answers no
  * neighbour, and whoever picks index 0 would hang on it.
  */
 static void look_at_netdev(struct gid_look *look, struct net_device *ndev)
 {
-	if (READ_ONCE(ndev->reg_state) != NETREG_REGISTERED)
+	if (READ_ONCE(ndev->reg_state) != NETREG_REGISTERED ||
+	    is_port_of_another(ndev))
 		return;
 	look_at_ipv6(look, ndev, true);
 	look_at_ipv4(look, ndev);

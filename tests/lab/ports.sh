@@ -109,4 +109,69 @@ for mode in eui64 none stable_secret random; do
 	rdma link del rxa
 	ip link del va
 done
+
+# ---------------------------------------------------- A24: ports of another one
+# What a bond, a team or a bridge takes its packets from answers at none of its
+# own addresses; the port of a VRF and what is below a macvlan do.
+own_gids() { grep -slx "$1" /sys/class/infiniband/rxa/ports/1/gid_attrs/ndevs/* | grep .; }
+no_own_gids() { ! own_gids "$1"; }
+first_gid_works()
+{
+	a_gid=0 b_gid=0
+	own_gids va | grep -qx '.*/0' && run_pingpong
+}
+if ours_only "A24 ports of other interfaces"; then
+	modprobe -qa bonding team team_mode_activebackup bridge vrf macvlan
+	topology_up self 1500 || not_ok "A24 a link"
+	for kind in bond team bridge vrf; do
+		transfers_ready v4 && ip link add top type $kind \
+			$([ $kind != vrf ] || echo table 77) 2>"$TMP/top" || {
+			skip "$(head -n 1 "$TMP/top")" "A24 port of a $kind"
+			continue
+		}
+		ip link set top up
+		ip link set va down
+		check "A24 va becomes a port of a $kind" ip link set va master top
+		ip link set va up
+		ip addr replace 10.20.0.1/24 dev va
+		if [ $kind = vrf ]; then
+			sleep 1
+			have_gid a v4
+			verdict $? "A24 $kind: its port's address stays a GID"
+		else
+			eventually 5 no_own_gids va
+			verdict $? "A24 $kind: its port's addresses are no GIDs" ||
+				note "$(own_gids va | tr '\n' ' ')"
+		fi
+		ip link set va nomaster
+		ip link set va up
+		ip link del top
+		eventually 5 have_gid a v4
+		verdict $? "A24 $kind: they are back" || ip addr show dev va
+		eventually 5 first_gid_works
+		verdict $? "A24 $kind: and the first one works" || show_both
+	done
+	# An interface above a link may be a port as well.
+	if ip link add link va name va.10 type vlan id 10 && ip link add top type bridge; then
+		ip addr add 10.20.10.1/24 dev va.10
+		ip link set va.10 up
+		eventually 5 own_gids va.10
+		verdict $? "A24 a VLAN's addresses are GIDs"
+		ip link set va.10 master top
+		eventually 5 no_own_gids va.10
+		verdict $? "A24 and are none when it is the port of a bridge"
+		own_gids va >/dev/null
+		verdict $? "A24 those of its parent stay"
+		ip link del top
+		ip link del va.10
+	fi
+	if ip link add link va name mv type macvlan mode bridge; then
+		ip link set mv up
+		sleep 1
+		have_gid a v4
+		verdict $? "A24 below a macvlan the addresses stay GIDs"
+		ip link del mv
+	fi
+	topology_down
+fi
 finish
