@@ -45,6 +45,7 @@ enum rxe_limits {
 	RXE_MAX_SRQ = 1 << 19,
 	RXE_MAX_SRQ_WR = 1 << 16,
 	RXE_MAX_MCAST_GRP = 1 << 13,
+	RXE_MAX_MCAST_JOIN = 4 * RXE_MAX_MCAST_GRP,
 	RXE_MAX_MCAST_QP_ATTACH = 56,
 	RXE_MAX_UCONTEXT = 1 << 16,
 	RXE_MAX_RD_ATOMIC = 128,
@@ -73,6 +74,7 @@ struct rxe_qp_entry;
  * @port_active: as last told to the consumers; under RTNL
  * @gsi: its queue pair 1, if it has one (rxe_qp.c)
  * @net_entry: on the list of its namespace (rxe_net.c)
+ * @event_handler: for groups to follow the addresses
  * @mtu: largest payload of a packet in bytes, 256 to 4096, follows the netdev
  * @gid_tbl_len: how many addresses its GID table takes
  * @trains: bursts may leave as one segmentation-offload skb
@@ -88,6 +90,7 @@ struct rxe_dev {
 	bool port_active;
 	struct rxe_qp_entry __rcu *gsi;
 	struct list_head net_entry;
+	struct ib_event_handler event_handler;
 	u32 mtu;
 	int gid_tbl_len;
 	bool trains;
@@ -101,6 +104,7 @@ struct rxe_dev {
 	atomic_t num_mr;
 	atomic_t num_ah;
 	atomic_t num_mcast_grp;
+	atomic_t num_mcast_join;
 	atomic_t num_srq;
 	atomic_t num_mw;
 };

@@ -19,6 +19,8 @@
 #include <softroce/extack.h>
 #include "rxe.h"
 #include "rxe_hdr.h"
+#include "rxe_join.h"
+#include "rxe_mcast.h"
 #include "rxe_net.h"
 
 /* What a packet has besides payload, at most. */
@@ -150,6 +152,13 @@ static const struct ib_device_ops rxe_link_dev_ops = {
 	.dealloc_driver = rxe_dealloc,
 };
 
+static void rxe_own_event(struct ib_event_handler *handler,
+			  struct ib_event *event)
+{
+	if (event->event == IB_EVENT_GID_CHANGE)
+		rxe_mcast_follow(to_rxe(event->device));
+}
+
 static struct rxe_dev *rxe_alloc(struct net_device *ndev, const char *name)
 {
 	struct rxe_dev *rxe;
@@ -178,6 +187,9 @@ static struct rxe_dev *rxe_alloc(struct net_device *ndev, const char *name)
 	rxe->ib.node_guid = rxe_make_guid(ndev, name);
 	rxe_dev_init_attrs(rxe);
 	rxe->ib.attrs.sys_image_guid = rxe->ib.node_guid;
+	/* It goes with the device. */
+	INIT_IB_EVENT_HANDLER(&rxe->event_handler, &rxe->ib, rxe_own_event);
+	ib_register_event_handler(&rxe->event_handler);
 	return rxe;
 }
 
@@ -287,6 +299,9 @@ static int rxe_netdev_event(struct notifier_block *nb, unsigned long event,
 	struct net_device *ndev = netdev_notifier_info_to_dev(info);
 	struct rxe_dev *rxe;
 
+	/* Groups are joined on other netdevs than the links' own as well. */
+	if (event == NETDEV_UNREGISTER)
+		rxe_joins_forget(ndev);
 	rcu_read_lock();
 	rxe = rxe_net_find(dev_net(ndev), ndev);
 	if (!rxe)

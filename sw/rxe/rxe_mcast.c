@@ -1,23 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* Multicast groups and who is in them. */
 #include <linux/hashtable.h>
-#include <linux/igmp.h>
-#include <linux/inetdevice.h>
 #include <linux/jhash.h>
 #include <linux/mutex.h>
 #include <linux/rculist.h>
-#include <linux/rtnetlink.h>
 #include <linux/slab.h>
-#include <net/addrconf.h>
-#include <rdma/ib_addr.h>
+#include "rxe_join.h"
 #include "rxe_mcast.h"
 #include "rxe_qp.h"
 
 /* A group on a link: in the table of all links' groups, with its members. */
 struct rxe_group {
 	struct hlist_node node;
-	struct rxe_dev *rxe;
-	union ib_gid mgid;
+	struct rxe_joins joins;
 	struct list_head member;
 	u32 num_members;
 	struct rcu_head rcu;
@@ -47,8 +42,8 @@ static struct rxe_group *find_group(struct rxe_dev *rxe,
 	hash_for_each_possible_rcu(group_table, group, node,
 				   group_hash(rxe, mgid),
 				   lockdep_is_held(&group_mutex))
-		if (group->rxe == rxe &&
-		    !memcmp(&group->mgid, mgid, sizeof(*mgid)))
+		if (group->joins.rxe == rxe &&
+		    !memcmp(&group->joins.mgid, mgid, sizeof(*mgid)))
 			return group;
 	return NULL;
 }
@@ -62,84 +57,6 @@ static struct rxe_member *find_member(struct rxe_group *group,
 		if (member->qp == qp->entry)
 			return member;
 	return NULL;
-}
-
-/* ---- the network ---- */
-
-#if IS_ENABLED(CONFIG_IPV6)
-static int join6(struct net_device *ndev, const union ib_gid *mgid)
-{
-	int ret = ipv6_dev_mc_inc(ndev, (const struct in6_addr *)mgid);
-
-	/* It says so where IPv6 is switched off. */
-	return ret == -EINVAL ? -EADDRNOTAVAIL : ret;
-}
-
-static void leave6(struct net_device *ndev, const union ib_gid *mgid)
-{
-	ipv6_dev_mc_dec(ndev, (const struct in6_addr *)mgid);
-}
-#else
-static int join6(struct net_device *ndev, const union ib_gid *mgid)
-{
-	return -EAFNOSUPPORT;
-}
-
-static void leave6(struct net_device *ndev, const union ib_gid *mgid)
-{
-}
-#endif
-
-static int join4(struct net_device *ndev, const union ib_gid *mgid)
-{
-	struct in_device *in_dev = __in_dev_get_rtnl(ndev);
-
-	if (!in_dev)
-		return -EADDRNOTAVAIL;
-	ip_mc_inc_group(in_dev, ((const struct in6_addr *)mgid)->s6_addr32[3]);
-	return 0;
-}
-
-static void leave4(struct net_device *ndev, const union ib_gid *mgid)
-{
-	struct in_device *in_dev = __in_dev_get_rtnl(ndev);
-
-	if (in_dev)
-		ip_mc_dec_group(in_dev,
-				((const struct in6_addr *)mgid)->s6_addr32[3]);
-}
-
-/*
- * The host becomes a member: switches hear of it, and the netdev lets the
- * group's hardware address in.
- */
-static int join(const struct rxe_group *group)
-{
-	struct net_device *ndev;
-	int ret = -ENODEV;
-
-	rtnl_lock();
-	ndev = group->rxe->ndev;
-	if (ndev)
-		ret = rdma_gid_is_ipv4(&group->mgid) ?
-			      join4(ndev, &group->mgid) :
-			      join6(ndev, &group->mgid);
-	rtnl_unlock();
-	return ret;
-}
-
-static void leave(const struct rxe_group *group)
-{
-	struct net_device *ndev;
-
-	rtnl_lock();
-	/* One that has gone has forgotten its groups. */
-	ndev = group->rxe->ndev;
-	if (ndev && rdma_gid_is_ipv4(&group->mgid))
-		leave4(ndev, &group->mgid);
-	else if (ndev)
-		leave6(ndev, &group->mgid);
-	rtnl_unlock();
 }
 
 /* ---- groups ---- */
@@ -158,16 +75,16 @@ static struct rxe_group *make_group(struct rxe_dev *rxe,
 		ret = -ENOMEM;
 		goto uncount;
 	}
-	group->rxe = rxe;
-	group->mgid = *mgid;
+	rxe_joins_init(&group->joins, rxe, mgid);
 	INIT_LIST_HEAD(&group->member);
-	ret = join(group);
+	ret = rxe_joins_update(&group->joins);
 	if (ret)
-		goto free_group;
+		goto leave;
 	hash_add_rcu(group_table, &group->node, group_hash(rxe, mgid));
 	return group;
 
-free_group:
+leave:
+	rxe_joins_end(&group->joins);
 	kfree(group);
 uncount:
 	atomic_dec(&rxe->num_mcast_grp);
@@ -177,8 +94,8 @@ uncount:
 static void end_group(struct rxe_group *group)
 {
 	hash_del_rcu(&group->node);
-	leave(group);
-	atomic_dec(&group->rxe->num_mcast_grp);
+	rxe_joins_end(&group->joins);
+	atomic_dec(&group->joins.rxe->num_mcast_grp);
 	kfree_rcu(group, rcu);
 }
 
@@ -205,7 +122,8 @@ static int add_member(struct rxe_group *group, struct rxe_qp *qp)
  *
  * Context: process, takes RTNL.
  * Return: 0; -EINVAL when it is attached already; -ENOMEM, also beyond
- * RXE_MAX_MCAST_GRP groups or RXE_MAX_MCAST_QP_ATTACH queue pairs in one;
+ * RXE_MAX_MCAST_GRP groups, RXE_MAX_MCAST_JOIN memberships of them or
+ * RXE_MAX_MCAST_QP_ATTACH queue pairs in one;
  * -ENODEV without a netdev; -EADDRNOTAVAIL when that has no such protocol.
  */
 int rxe_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
@@ -257,14 +175,48 @@ int rxe_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 	return member ? 0 : -EINVAL;
 }
 
-bool rxe_mcast_wanted(struct rxe_dev *rxe, const union ib_gid *mgid)
+void rxe_mcast_follow(struct rxe_dev *rxe)
 {
-	bool found;
+	struct rxe_group *group;
+	int bkt, ret = 0;
+
+	mutex_lock(&group_mutex);
+	hash_for_each(group_table, bkt, group, node) {
+		if (group->joins.rxe != rxe)
+			continue;
+		ret = rxe_joins_update(&group->joins);
+		if (ret)
+			ibdev_warn_ratelimited(&rxe->ib,
+					       "group %pI6c is not joined everywhere: %d\n",
+					       &group->joins.mgid, ret);
+	}
+	mutex_unlock(&group_mutex);
+}
+
+bool rxe_mcast_wanted(struct rxe_dev *rxe, const union ib_gid *mgid,
+		      const struct net_device *ndev)
+{
+	struct rxe_group *group;
+	bool wanted;
 
 	rcu_read_lock();
-	found = find_group(rxe, mgid);
+	group = find_group(rxe, mgid);
+	wanted = group && rxe_joins_has(&group->joins, ndev);
 	rcu_read_unlock();
-	return found;
+	return wanted;
+}
+
+bool rxe_mcast_doubled(struct rxe_dev *rxe, const union ib_gid *mgid,
+		       const struct net_device *ndev)
+{
+	struct rxe_group *group;
+	bool doubled;
+
+	rcu_read_lock();
+	group = find_group(rxe, mgid);
+	doubled = group && rxe_joins_doubled(&group->joins, ndev);
+	rcu_read_unlock();
+	return doubled;
 }
 
 void rxe_mcast_for_each(struct rxe_dev *rxe, const union ib_gid *mgid,

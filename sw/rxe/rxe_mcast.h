@@ -3,7 +3,7 @@
  * Multicast groups (IBTA vol. 1, 10.5; the address is the GID, annex A17.4.5.2).
  *
  * Lifetime: a group is made with its first member, which joins it on the
- * netdev, and goes with the last.  The core keeps a queue pair while it is
+ * netdevs that have the link's addresses (rxe_join.h), and goes with the last.  The core keeps a queue pair while it is
  * attached.  Who receives finds groups and members under RCU and takes a
  * reference to the queue pair.
  */
@@ -28,7 +28,13 @@ int rxe_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
 void rxe_mcast_for_each(struct rxe_dev *rxe, const union ib_gid *mgid,
 			void (*take)(struct rxe_qp *qp, void *arg), void *arg);
 
-/* Is there any?  A hint. */
-bool rxe_mcast_wanted(struct rxe_dev *rxe, const union ib_gid *mgid);
+/* Is there any, and has @rxe joined the group on @ndev?  A hint. */
+bool rxe_mcast_wanted(struct rxe_dev *rxe, const union ib_gid *mgid,
+		      const struct net_device *ndev);
+/* Does @rxe get what comes in on @ndev for the group on another netdev as well? */
+bool rxe_mcast_doubled(struct rxe_dev *rxe, const union ib_gid *mgid,
+		       const struct net_device *ndev);
+/* The addresses of @rxe have changed: its groups follow.  Takes RTNL. */
+void rxe_mcast_follow(struct rxe_dev *rxe);
 
 #endif

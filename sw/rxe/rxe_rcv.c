@@ -12,6 +12,7 @@
 #include <linux/skbuff.h>
 #include <linux/udp.h>
 #include <net/dst.h>
+#include <net/ip.h>
 #include <net/ipv6.h>
 #include "rxe.h"
 #include "rxe_crc.h"
@@ -215,15 +216,50 @@ static void count_on_address(const struct rxe_rx *rx, enum rxe_counter counter)
 	}
 }
 
+/*
+ * The netdev that the skb came in on: where that belongs to a VRF, the stack has
+ * put the VRF in its place.  RCU, as all here.
+ */
+static struct net_device *came_in_on(const struct rxe_rx *rx)
+{
+	struct net_device *dev = rx->skb->dev, *port;
+
+	if (!dev || !netif_is_l3_master(dev))
+		return dev;
+	port = dev_get_by_index_rcu(rx->net, rx->ip ? inet_sdif(rx->skb) :
+						      inet6_sdif(rx->skb));
+	return port ?: dev;
+}
+
+/* The link of @dev, or one that it stands above, as a VLAN and a bond do. */
+static struct rxe_dev *link_below(const struct rxe_rx *rx,
+				  struct net_device *dev)
+{
+	struct rxe_dev *rxe = rxe_net_find(rx->net, dev);
+	struct net_device *own;
+
+	if (rxe)
+		return rxe;
+	while ((rxe = rxe_net_next(rx->net, rxe))) {
+		own = READ_ONCE(rxe->ndev);
+		if (own && netdev_has_upper_dev_all_rcu(own, dev))
+			return rxe;
+	}
+	return NULL;
+}
+
 /* Before a QP is known, the netdev's link counts; over lo, the address's. */
 static void count_on_netdev(const struct rxe_rx *rx, enum rxe_counter counter)
 {
-	const struct net_device *dev = rx->skb->dev;
-	struct rxe_dev *rxe = dev ? rxe_net_find(rx->net, dev) : NULL;
+	struct net_device *dev = came_in_on(rx);
+	struct rxe_dev *rxe;
 
+	if (!dev)
+		return;
+	rxe = link_below(rx, dev);
 	if (rxe)
 		rxe_count(rxe, counter);
-	else if (dev && dev->flags & IFF_LOOPBACK)
+	else if (dev->flags & IFF_LOOPBACK)
 		count_on_address(rx, counter);
 }
 
@@ -248,9 +284,11 @@ static struct rxe_qp *gsi_of(const struct rxe_rx *rx, struct rxe_dev *rxe)
 static struct rxe_qp *find_gsi(const struct rxe_rx *rx)
 {
 	struct rxe_qp *qp = NULL;
+	struct net_device *dev;
 	struct rxe_dev *rxe;
 
-	rxe = rx->skb->dev ? rxe_net_find(rx->net, rx->skb->dev) : NULL;
+	dev = came_in_on(rx);
+	rxe = dev ? link_below(rx, dev) : NULL;
 	if (rxe)
 		qp = gsi_of(rx, rxe);
 	rxe = NULL;
@@ -410,26 +448,36 @@ static void take_copy(struct rxe_qp *qp, void *arg)
 	hand_over(qp, skb, mcast->off, mcast->len, mcast->len);
 }
 
-/* A datagram to a group, of the link of the netdev that it came in on. */
+/* A datagram to a group, for all links that joined it where it came in. */
 static void receive_multicast(struct rxe_rx *rx, const struct rxe_pkt *pkt,
 			      u32 off, u32 len, u32 seg)
 {
 	const union ib_gid *mgid = (const union ib_gid *)&rx->daddr;
+	const bool looped = rx->skb->pkt_type == PACKET_LOOPBACK;
+	const struct net_device *ndev = came_in_on(rx);
 	struct rxe_mcast mcast = { rx, pkt, off, len };
-	struct rxe_dev *rxe;
+	struct rxe_dev *rxe = NULL;
+	bool checked = false;
+	bool wanted = false;
 
-	rxe = rx->skb->dev ? rxe_net_find(rx->net, rx->skb->dev) : NULL;
-	if (!rxe || READ_ONCE(rxe->gone) || !rxe_mcast_wanted(rxe, mgid)) {
+	while ((rxe = rxe_net_next(rx->net, rxe))) {
+		if (READ_ONCE(rxe->gone) || !rxe_mcast_wanted(rxe, mgid, ndev))
+			continue;
+		wanted = true;
+		/* What was sent here comes back once. */
+		if (!looped && rxe_mcast_doubled(rxe, mgid, ndev))
+			continue;
+		checked = checked || check_icrc(rx, off, len, seg);
+		if (!checked) {
+			rxe_count(rxe, RXE_CNT_DROP_ICRC);
+			return;
+		}
+		rxe_count(rxe, RXE_CNT_RCVD_PKTS);
+		rxe_count_add(rxe, RXE_CNT_RCVD_BYTES, len);
+		rxe_mcast_for_each(rxe, mgid, take_copy, &mcast);
+	}
+	if (!wanted)
 		count_on_netdev(rx, RXE_CNT_DROP_QP);
-		return;
-	}
-	if (!check_icrc(rx, off, len, seg)) {
-		rxe_count(rxe, RXE_CNT_DROP_ICRC);
-		return;
-	}
-	rxe_count(rxe, RXE_CNT_RCVD_PKTS);
-	rxe_count_add(rxe, RXE_CNT_RCVD_BYTES, len);
-	rxe_mcast_for_each(rxe, mgid, take_copy, &mcast);
 }
 
 /* The segment of @len bytes at @off: true when it lengthens the run. */

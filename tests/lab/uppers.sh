@@ -34,6 +34,50 @@ talks()
 	verdict $? "$name: its packets came through $2 ($n)"
 }
 
+# grouped NAME: what is sent to a group at either end its members at both have, once
+grouped()
+{
+	local name=$1 from end
+	for from in a b; do
+		for end in a b; do
+			at $end "$VERBS/group" -d "$(of $end dev)" -g "$(of $end gid)" \
+				--join 239.10.20.40 >"$TMP/member.$end" 2>&1 &
+		done
+		eventually 10 file_has "$TMP/member.a" '^# ready'
+		eventually 10 file_has "$TMP/member.b" '^# ready'
+		check "$name: sending to a group at $from" at $from "$VERBS/group" \
+			-d "$(of $from dev)" -g "$(of $from gid)" --send 239.10.20.40
+		wait
+		for end in a b; do
+			file_has "$TMP/member.$end" '^ok .*10 of 10'
+			verdict $? "$name: the member at $end has all of it" ||
+				{ show "$TMP/member.$end"; at $end ip maddr; }
+		done
+	done
+}
+# nobody NAME NETDEV: datagrams to a group that only a program with a socket is in
+nobody()
+{
+	local socket
+	$b_at python3 -IS -c '
+import socket, sys, time
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.setsockopt(socket.IPPROTO_IP, 35, socket.inet_aton("239.10.20.41") + bytes(4) +
+	     socket.if_nametoindex(sys.argv[1]).to_bytes(4, sys.byteorder))
+print("joined", flush=True)
+time.sleep(30)' "$2" >"$TMP/socket" &
+	socket=$!
+	eventually 10 file_has "$TMP/socket" joined
+	counters_mark
+	check "$1: sending to a group of others" at a "$VERBS/group" \
+		-d "$a_dev" -g "$a_gid" --send 239.10.20.41
+	counters_read
+	[ "$(grew b drop_no_qp)" -ge 10 ]
+	verdict $? "$1: what nobody takes is counted" || show_grown
+	kill $socket
+	wait $socket 2>/dev/null
+}
+
 # ------------------------------------------------------------- VLAN, macvlan
 modprobe -qa 8021q macvlan bonding
 topology_up netns 1500 || die "links in two namespaces"
@@ -56,6 +100,8 @@ for kind in "vlan10 type vlan id 10" "mvlan type macvlan mode bridge"; do
 	talks "$name" "$name"
 	[ "$(ndev_of a)" = "$name" ] && [ "$(ndev_of b)" = "$name" ]
 	verdict $? "$name: they are its own ($(ndev_of a), $(ndev_of b))"
+	grouped "$name"
+	nobody "$name" "$name"
 	at a ip link set "$name" down
 	at a ip link set "$name" up
 	transfers_ready v4
@@ -64,6 +110,32 @@ for kind in "vlan10 type vlan id 10" "mvlan type macvlan mode bridge"; do
 	eventually 5 no_gid a v4
 	verdict $? "$name: they go with it"
 done
+# A group that is there already is joined on what comes later.
+joined() { at b ip maddr show dev "$1" | grep -q '239\.10\.20\.42'; }
+not_joined() { ! joined "$@"; }
+addresses 10.20.0
+$b_at "$VERBS/group" -d "$b_dev" -g v4 --join 239.10.20.42 --count 0 >"$TMP/member" 2>&1 &
+member=$!
+eventually 10 joined vb
+verdict $? "a group is joined where the address is"
+if at b ip link add link vb name vlan11 type vlan id 11 &&
+	at b ip addr add 10.40.11.2/24 dev vlan11 && at b ip link set vlan11 up; then
+	eventually 5 joined vlan11
+	verdict $? "and on a VLAN that gets one later"
+	at b ip addr flush dev vlan11
+	eventually 5 not_joined vlan11
+	verdict $? "and on that no more when it has none"
+	joined vb
+	verdict $? "on the other it stays joined"
+	at b ip addr add 10.40.11.2/24 dev vlan11
+	eventually 5 joined vlan11
+	verdict $? "on the VLAN again"
+	check "the VLAN goes" at b ip link del vlan11
+fi
+kill $member
+wait $member 2>/dev/null
+eventually 5 not_joined vb
+verdict $? "without a member it is joined nowhere"
 # What is somebody else's is no address of this link.
 if at a ip link add link va name mvlan type macvlan mode bridge; then
 	at a ip addr add 10.40.21.1/24 dev mvlan
@@ -109,6 +181,7 @@ if a_bond 2>"$TMP/bond"; then
 	talks "bond" vb
 	[ "$(ndev_of a)" = bond0 ]
 	verdict $? "bond: the address is the bond's"
+	grouped bond
 	a_dev=rxc
 	no_gid a v4
 	verdict $? "bond: the part that waits has no such GID"
