@@ -34,6 +34,7 @@ X(DROP_PEER, "drop_wrong_peer", "dropped: not from the connected address")
 X(DROP_QKEY, "drop_qkey", "dropped: Q_Key of a datagram differs")
 X(DROP_QUEUE, "drop_rx_queue", "dropped: the QP's receive queue was full")
 X(DROP_MESSAGE, "drop_message", "dropped: UC and UD messages that could not be taken")
+X(DROP_AGAIN, "drop_repeated", "dropped: repeats no request that is remembered")
 X(NO_TRAIN, "single_pkt_mode", "times a QP fell back to single packets")
 /* From here on they are the link's alone: RXE_NUM_QP_COUNTERS. */
 X(LINK_DOWN, "link_downed", "times the port left ACTIVE")

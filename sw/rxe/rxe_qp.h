@@ -161,17 +161,24 @@ struct rxe_job {
 	bool again;		/* was answered before */
 };
 
-/* What an atomic was answered with, in case it is asked for again. */
-struct rxe_atomic_result {
+/* A non-posted request that was executed, in case it is asked for again. */
+struct rxe_done {
 	u32 psn;
-	bool known;
-	u64 orig;
+	u32 end_psn;		/* behind its last answer */
+	u64 va;
+	u32 rkey;
+	u32 length;
+	u64 value;		/* atomic, ATOMIC WRITE: swap, add, or write */
+	u64 compare;
+	u64 orig;		/* atomic: the value before it */
+	u32 feth;
+	u8 opcode;		/* 0: there is none */
 };
 
 /* One of max_dest_rd_atomic. */
 struct rxe_rd_res {
 	struct rxe_job job;
-	struct rxe_atomic_result result;
+	struct rxe_done done;
 };
 
 /* Responder. Runner's own. */
@@ -200,15 +207,15 @@ struct rxe_resp {
 	bool cursor_live;
 	/*
 	 * Room for max_dest_rd_atomic, two rings in one: the jobs, in order,
-	 * and the last results of atomics.  The slots are a power of two, so
-	 * that free-running indexes wrap anywhere.
+	 * and the last requests that were executed.  The slots are a power of
+	 * two, so that free-running indexes wrap anywhere.
 	 */
 	struct rxe_rd_res *res;
 	u32 res_slots;
 	u32 res_size;		/* max_dest_rd_atomic */
 	u32 job_head;
 	u32 job_tail;
-	u32 result_head;
+	u32 done_head;
 	struct rxe_rwqe wqe;
 };
 

@@ -37,15 +37,15 @@ void rxe_resp_move(struct rxe_qp *qp, struct rxe_rd_res *res, u32 slots, u32 siz
 	for (i = 0; i < jobs; i++)
 		res[i].job = *job_at(resp, resp->job_tail + i);
 	for (i = 1; i <= min(slots, resp->res_slots); i++)
-		res[slots - i].result =
-			resp->res[ring_slot(resp, resp->result_head - i)].result;
+		res[slots - i].done =
+			resp->res[ring_slot(resp, resp->done_head - i)].done;
 	kfree(resp->res);
 	resp->res = res;
 	resp->res_slots = slots;
 	resp->res_size = size;
 	resp->job_tail = 0;
 	resp->job_head = jobs;
-	resp->result_head = 0;
+	resp->done_head = 0;
 }
 
 /*
@@ -69,31 +69,6 @@ static bool drop_repeated_job(struct rxe_resp *resp)
 }
 
 /* ---- execution ---- */
-
-static void remember(struct rxe_resp *resp, u32 psn, u64 orig)
-{
-	u32 slot = ring_slot(resp, resp->result_head++);
-
-	resp->res[slot].result =
-		(struct rxe_atomic_result){ .psn = psn, .known = true, .orig = orig };
-}
-
-/* What the atomic at @psn was answered with; NULL: too long ago, or none. */
-static const struct rxe_atomic_result *recall(const struct rxe_resp *resp,
-					      u32 psn)
-{
-	u32 i;
-
-	/* The newest first: numbers come again. */
-	for (i = 1; i <= resp->res_slots; i++) {
-		const struct rxe_atomic_result *result =
-			&resp->res[ring_slot(resp, resp->result_head - i)].result;
-
-		if (result->known && result->psn == psn)
-			return result;
-	}
-	return NULL;
-}
 
 static bool may_read(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 {
@@ -144,9 +119,46 @@ static u8 execute(struct rxe_qp *qp, const struct rxe_pkt *pkt,
 		return nak;
 	rxe_qp_count(qp, RXE_CNT_ATOMICS);
 	job->atomic = pkt->op->flags & RXE_OP_ATOMIC;
-	if (job->atomic)
-		remember(&qp->resp, pkt->psn, job->orig);
 	return 0;
+}
+
+/* What @pkt asks for; false: it is not as it has to be. */
+static bool note_request(const struct rxe_qp *qp, const struct rxe_pkt *pkt,
+			 struct rxe_done *done)
+{
+	u32 flags = pkt->op->flags;
+
+	*done = (struct rxe_done){
+		.opcode = pkt->opcode,
+		.psn = pkt->psn,
+		.end_psn = rxe_psn_add(pkt->psn, num_answers(qp, pkt)),
+		.va = pkt->va,
+		.rkey = pkt->rkey,
+	};
+	if (flags & RXE_OP_RETH)
+		done->length = pkt->dmalen;
+	if (flags & RXE_OP_FETH)
+		done->feth = pkt->feth;
+	if (flags & RXE_OP_ATOMICETH)
+		done->value = pkt->swap_add;
+	if (pkt->opcode == IB_OPCODE_RC_COMPARE_SWAP)
+		done->compare = pkt->compare;
+	return !(flags & RXE_OP_ATOMIC_WRITE) ||
+	       (pkt->len == sizeof(done->value) &&
+		!skb_copy_bits(pkt->skb, pkt->payload, &done->value,
+			       sizeof(done->value)));
+}
+
+/* It was executed: as far as one can ask for it again it is remembered. */
+static void remember(struct rxe_qp *qp, const struct rxe_pkt *pkt, u64 orig)
+{
+	struct rxe_resp *resp = &qp->resp;
+	struct rxe_done done;
+
+	if (!note_request(qp, pkt, &done))
+		return;
+	done.orig = orig;
+	resp->res[ring_slot(resp, resp->done_head++)].done = done;
 }
 
 u8 rxe_resp_non_posted(struct rxe_qp *qp, const struct rxe_pkt *pkt)
@@ -162,6 +174,7 @@ u8 rxe_resp_non_posted(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 	nak = execute(qp, pkt, &job);
 	if (nak)
 		return nak;
+	remember(qp, pkt, job.orig);
 	*job_at(resp, resp->job_head++) = job;
 	resp->psn = job.end_psn;
 	resp->msn = rxe_psn_add(resp->msn, 1);
@@ -169,6 +182,61 @@ u8 rxe_resp_non_posted(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 }
 
 /* ---- the same again ---- */
+
+/*
+ * The remembered request that the PSN of @pkt lies in; NULL: too long ago, or it
+ * was another operation's.
+ */
+static const struct rxe_done *recall(const struct rxe_resp *resp,
+				     const struct rxe_pkt *pkt)
+{
+	u32 i;
+
+	/* The newest first: numbers come again. */
+	for (i = 1; i <= resp->res_slots; i++) {
+		const struct rxe_done *done =
+			&resp->res[ring_slot(resp, resp->done_head - i)].done;
+
+		if (done->opcode && rxe_psn_diff(pkt->psn, done->psn) >= 0 &&
+		    rxe_psn_diff(pkt->psn, done->end_psn) < 0)
+			return done;
+	}
+	return NULL;
+}
+
+/*
+ * Is @part the READ @done, or whole packets of it?  Requesters begin again where
+ * the first answer is missing.
+ */
+static bool is_part_of(const struct rxe_qp *qp, const struct rxe_done *part,
+		       const struct rxe_done *done)
+{
+	u32 skipped = rxe_psn_diff(part->psn, done->psn) * qp->mtu;
+
+	if (part->va != done->va + skipped ||
+	    rxe_psn_diff(part->end_psn, done->end_psn) > 0)
+		return false;
+	if (part->end_psn == done->end_psn)
+		return part->length == done->length - skipped;
+	return part->length && part->length % qp->mtu == 0;
+}
+
+/* The executed request that @pkt repeats, or repeats a part of; or NULL. */
+static const struct rxe_done *repeated(const struct rxe_qp *qp,
+				       const struct rxe_pkt *pkt)
+{
+	const struct rxe_done *done = recall(&qp->resp, pkt);
+	struct rxe_done again;
+
+	if (!done || done->opcode != pkt->opcode || done->rkey != pkt->rkey ||
+	    !note_request(qp, pkt, &again))
+		return NULL;
+	if (pkt->op->flags & RXE_OP_READ_REQ)
+		return is_part_of(qp, &again, done) ? done : NULL;
+	return again.va == done->va && again.length == done->length &&
+	       again.feth == done->feth && again.value == done->value &&
+	       again.compare == done->compare ? done : NULL;
+}
 
 /* Trains may be what does not get through. */
 static void count_again(struct rxe_resp *resp, u32 psn)
@@ -193,36 +261,35 @@ static void rewind_job(struct rxe_qp *qp, struct rxe_job *job,
 	job->length = pkt->dmalen;
 }
 
-/* Nothing is executed twice; a READ reads again. False: no answer. */
+/*
+ * Nothing is executed twice; a READ reads again, and a FLUSH, which changes
+ * nothing, looks at its region again.  False: no answer.
+ */
 static bool answer_again(struct rxe_qp *qp, const struct rxe_pkt *pkt,
-			 struct rxe_job *job)
+			 const struct rxe_done *done, struct rxe_job *job)
 {
-	const struct rxe_atomic_result *result;
+	u32 flags = pkt->op->flags;
 
 	job->again = true;
-	if (pkt->op->flags & RXE_OP_READ_REQ)
+	job->atomic = flags & RXE_OP_ATOMIC;
+	job->orig = done->orig;
+	if (flags & RXE_OP_READ_REQ)
 		return !begin_read(qp, pkt, job);
-	if (!(pkt->op->flags & RXE_OP_ATOMIC))
-		return true;
-	result = recall(&qp->resp, pkt->psn);
-	if (!result)
-		return false;
-	job->atomic = true;
-	job->orig = result->orig;
-	return true;
+	return !(flags & RXE_OP_FLUSH) ||
+	       !rxe_resp_execute(qp, pkt, &job->orig);
 }
 
 void rxe_resp_non_posted_again(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 {
 	struct rxe_resp *resp = &qp->resp;
 	struct rxe_job job = plain_job(qp, pkt);
+	const struct rxe_done *done = repeated(qp, pkt);
 	u32 i;
 
-	if ((pkt->op->flags & RXE_OP_READ_REQ) && pkt->dmalen > RXE_MAX_MSG_SZ)
+	if (!done) {
+		rxe_qp_count(qp, RXE_CNT_DROP_AGAIN);
 		return;
-	/* It asks for answers that no request has been executed for. */
-	if (rxe_psn_diff(job.end_psn, resp->psn) > 0)
-		return;
+	}
 	count_again(resp, pkt->psn);
 	for (i = resp->job_tail; i != resp->job_head; i++) {
 		if (job_at(resp, i)->end_psn == job.end_psn) {
@@ -230,8 +297,8 @@ void rxe_resp_non_posted_again(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 			return;
 		}
 	}
-	if (resp->job_head - resp->job_tail < resp->res_size &&
-	    answer_again(qp, pkt, &job))
+	if (rxe_resp_jobs(qp) < resp->res_size &&
+	    answer_again(qp, pkt, done, &job))
 		*job_at(resp, resp->job_head++) = job;
 }
 

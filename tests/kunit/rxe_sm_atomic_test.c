@@ -350,6 +350,43 @@ static void atomic_write_again(struct kunit *test)
 	sm_end(sm);
 }
 
+/* What was not asked for is not acknowledged. */
+static void atomic_again_otherwise(struct kunit *test)
+{
+	struct sm *sm = start(test);
+	struct rxe_pkt gone = request(sm, IB_OPCODE_RC_FLUSH, PSN + 2, 0);
+
+	fetch_add(sm, PSN, 0, 1);
+	atomic_write(sm, PSN + 1, 8, 1);
+	flush(sm, PSN + 2, 0, 4096, GLOBAL | RANGE);
+	send(sm, PSN + 3);
+	sm_skip(sm);
+	fetch_add(sm, PSN, 0, 2);
+	fetch_add(sm, PSN, 16, 1);
+	fetch_add(sm, PSN + 1, 8, 1);
+	compare_swap(sm, PSN, 0, 0, 1);
+	atomic_write(sm, PSN + 1, 8, 2);
+	atomic_write(sm, PSN + 1, 0, 1);
+	atomic_write(sm, PSN + 2, 8, 1);
+	flush(sm, PSN + 2, 0, 4097, GLOBAL | RANGE);
+	flush(sm, PSN + 2, 8, 4096, GLOBAL | RANGE);
+	flush(sm, PSN + 2, 0, 4096, GLOBAL | REGION);
+	flush(sm, PSN + 1, 0, 4096, GLOBAL | RANGE);
+	flush(sm, PSN - 1, 0, 4096, GLOBAL | RANGE);
+	sm_expect_none(sm);
+	KUNIT_EXPECT_EQ(test, sm_counted(sm, RXE_CNT_DROP_AGAIN), 12);
+	flush(sm, PSN + 2, 0, 4096, GLOBAL | RANGE);
+	expect_done(sm, PSN + 2, sm->qp->resp.msn);
+	/* Nothing is left to make visible. */
+	gone.dmalen = 4096;
+	gone.feth = GLOBAL | RANGE;
+	rxe_dereg_mr(&sm->mr->ibmr, NULL);
+	sm->mr = NULL;
+	sm_rx(sm, gone);
+	sm_expect_none(sm);
+	sm_end(sm);
+}
+
 /* What is as it was changes nothing; answers are given again all the same. */
 static void atomic_again_after_modify(struct kunit *test)
 {
@@ -922,6 +959,7 @@ static struct kunit_case rxe_sm_atomic_cases[] = {
 	KUNIT_CASE(atomic_again),
 	KUNIT_CASE(atomic_again_before_its_answer),
 	KUNIT_CASE(atomic_write_again),
+	KUNIT_CASE(atomic_again_otherwise),
 	KUNIT_CASE(atomic_again_after_modify),
 	KUNIT_CASE(atomic_again_after_other_room),
 	KUNIT_CASE(atomic_due_while_room_changes),

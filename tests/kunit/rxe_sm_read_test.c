@@ -201,6 +201,100 @@ static void read_again(struct kunit *test)
 	sm_end(sm);
 }
 
+/* Only what was asked for is read again: the part of it that the PSNs say. */
+static void read_again_elsewhere(struct kunit *test)
+{
+	struct sm *sm = sm_start(test);
+	struct rxe_pkt pkt = {
+		.opcode = IB_OPCODE_RC_RDMA_READ_REQUEST,
+		.psn = PSN + 1,
+		.va = SM_VA + 100,
+		.dmalen = 3 * MTU + 4,
+	};
+	struct rxe_mr *other;
+
+	sm_post_recv(sm, 1, 50000, 64);
+	send(sm, PSN);
+	read(sm, PSN + 1, 100, 3 * MTU + 4);
+	sm_skip(sm);
+	/* Another address, another length, whole packets or not. */
+	read(sm, PSN + 1, 104, 3 * MTU + 4);
+	read(sm, PSN + 2, 100, 2 * MTU + 4);
+	read(sm, PSN + 1, 100, 3 * MTU + 3);
+	read(sm, PSN + 1, 100, 3 * MTU + 5);
+	read(sm, PSN + 1, 100, MTU + 4);
+	read(sm, PSN + 1, 100, 0);
+	read(sm, PSN + 2, 100 + MTU, 3 * MTU + 4);
+	/* Another region, with a key that is good. */
+	other = fake_mr(test, sm->pd, sm->pages, 0, SM_VA, PAGE_SIZE * 4,
+			IB_ACCESS_REMOTE_READ);
+	pkt.rkey = other->key;
+	sm_rx(sm, pkt);
+	rxe_dereg_mr(&other->ibmr, NULL);
+	/* Where a SEND was, and before all that was. */
+	read(sm, PSN, 100, 4);
+	read(sm, PSN, 100 - MTU, 4 * MTU + 4);
+	read(sm, PSN - 1, 100, MTU);
+	sm_expect_none(sm);
+	KUNIT_EXPECT_EQ(test, sm_counted(sm, RXE_CNT_DROP_AGAIN), 11);
+	/* The packets in the middle, the first ones, all of it. */
+	read(sm, PSN + 2, 100 + MTU, MTU);
+	sm_expect_data(sm, ONLY, PSN + 2, 100 + MTU, MTU, false);
+	read(sm, PSN + 1, 100, 2 * MTU);
+	sm_expect_data(sm, FIRST, PSN + 1, 100, MTU, false);
+	sm_expect_data(sm, LAST, PSN + 2, 100 + MTU, MTU, false);
+	read(sm, PSN + 1, 100, 3 * MTU + 4);
+	KUNIT_EXPECT_EQ(test, sm_num_sent(sm), 4);
+	sm_skip(sm);
+	KUNIT_EXPECT_EQ(test, sm_counted(sm, RXE_CNT_DROP_AGAIN), 11);
+	KUNIT_EXPECT_EQ(test, sm->qp->state, IB_QPS_RTS);
+	sm_end(sm);
+}
+
+/* The last max_dest_rd_atomic are remembered: no requester waits for others. */
+static void read_again_too_late(struct kunit *test)
+{
+	struct sm_conf conf = sm_defaults();
+	struct sm *sm;
+	int i;
+
+	conf.max_dest_rd_atomic = 4;
+	sm = sm_make(test, &conf);
+	for (i = 0; i < 5; i++)
+		read(sm, PSN + i, i, 10);
+	sm_skip(sm);
+	read(sm, PSN, 0, 10);
+	sm_expect_none(sm);
+	KUNIT_EXPECT_EQ(test, sm_counted(sm, RXE_CNT_DROP_AGAIN), 1);
+	for (i = 1; i < 5; i++) {
+		read(sm, PSN + i, i, 10);
+		sm_expect_data(sm, ONLY, PSN + i, i, 10, false);
+	}
+	sm_end(sm);
+}
+
+/* A region that has gone is not read again, though it was once. */
+static void read_again_without_region(struct kunit *test)
+{
+	struct sm *sm = sm_start(test);
+	struct rxe_pkt pkt = {
+		.opcode = IB_OPCODE_RC_RDMA_READ_REQUEST,
+		.psn = PSN,
+		.va = SM_VA,
+		.dmalen = MTU,
+		.rkey = sm->mr->key,
+	};
+
+	sm_rx(sm, pkt);
+	sm_skip(sm);
+	rxe_dereg_mr(&sm->mr->ibmr, NULL);
+	sm->mr = NULL;
+	sm_rx(sm, pkt);
+	sm_expect_none(sm);
+	KUNIT_EXPECT_EQ(test, sm->qp->state, IB_QPS_RTS);
+	sm_end(sm);
+}
+
 /* Twice in one burst: each answer once. */
 static void read_again_before_its_answer(struct kunit *test)
 {
@@ -390,6 +484,9 @@ static struct kunit_case rxe_sm_read_cases[] = {
 	KUNIT_CASE(read_before_the_ack),
 	KUNIT_CASE(read_before_the_nak),
 	KUNIT_CASE(read_again),
+	KUNIT_CASE(read_again_elsewhere),
+	KUNIT_CASE(read_again_too_late),
+	KUNIT_CASE(read_again_without_region),
 	KUNIT_CASE(read_again_before_its_answer),
 	KUNIT_CASE(read_again_while_answering),
 	KUNIT_CASE(read_more_than_agreed),
