@@ -53,6 +53,7 @@ static void release_device(struct device *device)
 }
 
 static void unregister_later(struct work_struct *work);
+static void reopen_later(struct work_struct *work);
 
 static void core_init(struct ib_device_core *core, struct ib_device *dev)
 {
@@ -63,6 +64,7 @@ static void core_init(struct ib_device_core *core, struct ib_device *dev)
 	init_completion(&core->drained);
 	mutex_init(&core->stage_lock);
 	INIT_WORK(&core->unregister_work, unregister_later);
+	INIT_WORK(&core->reopen_work, reopen_later);
 	spin_lock_init(&core->netdev_lock);
 	write_pnet(&core->net, &init_net);
 	mutex_init(&core->clients_lock);
@@ -521,6 +523,25 @@ static void publish(struct ib_device *dev)
 	refcount_set(&dev->core->refs, 1);
 }
 
+/* One step for a namespace's end, so that no files stay in one that is gone. */
+static int add_to_net(struct ib_device *dev)
+{
+	int err;
+
+	ib_device_views_lock();
+	ib_device_net_assign(dev);
+	err = ib_sysfs_add(dev);
+	ib_device_views_unlock();
+	return err;
+}
+
+static void remove_from_net(struct ib_device *dev)
+{
+	ib_device_views_lock();
+	ib_sysfs_del(dev);
+	ib_device_views_unlock();
+}
+
 static int register_locked(struct ib_device *dev, const char *name)
 {
 	int err;
@@ -540,8 +561,7 @@ static int register_locked(struct ib_device *dev, const char *name)
 	err = make_parts(dev);
 	if (err)
 		goto leave_table;
-	ib_device_net_assign(dev);
-	err = ib_sysfs_add(dev);
+	err = add_to_net(dev);
 	if (err)
 		goto free_parts;
 	if (dev->ops.enable_driver) {
@@ -559,7 +579,7 @@ static int register_locked(struct ib_device *dev, const char *name)
 	return 0;
 
 delete_sysfs:
-	ib_sysfs_del(dev);
+	remove_from_net(dev);
 free_parts:
 	free_parts(dev);
 leave_table:
@@ -621,7 +641,7 @@ static void unregister_locked(struct ib_device *dev)
 	wait_for_completion(&core->drained);
 	ib_cq_pools_cleanup(dev);
 	ib_device_views_remove(dev);
-	ib_sysfs_del(dev);
+	remove_from_net(dev);
 	gid_table_cleanup(dev);
 	free_parts(dev);
 	core->stage = IB_DEVICE_GONE;
@@ -690,7 +710,8 @@ static void unregister_later(struct work_struct *work)
  * ib_unregister_device_queued - unpublish now, do the rest of it later
  * @ib_dev: published or being unregistered; its driver has a dealloc_driver
  *
- * On return no look-up finds the device and its netdevs are let go.  The caller
+ * On return no look-up finds the device and its ports have let go of their
+ * netdevs; the GIDs do so soon, whatever the rest has to wait for.  The caller
  * still holds its reference, if it has one, and has to put it.
  *
  * Context: any process context, RTNL included.
@@ -700,10 +721,34 @@ void ib_unregister_device_queued(struct ib_device *ib_dev)
 	WARN_ON(!ib_dev->ops.dealloc_driver);
 	get_device(&ib_dev->dev);
 	unpublish(ib_dev);
+	gid_tables_look_again();
 	if (!queue_work(unregister_wq, &ib_dev->core->unregister_work))
 		put_device(&ib_dev->dev);
 }
 EXPORT_SYMBOL(ib_unregister_device_queued);
+
+static void reopen_later(struct work_struct *work)
+{
+	struct ib_device_core *core = container_of(work, struct ib_device_core,
+						   reopen_work);
+	struct ib_device *dev = core->ibdev;
+
+	mutex_lock(&core->stage_lock);
+	if (core->stage == IB_DEVICE_REGISTERED) {
+		ib_clients_detach(dev);
+		if (!test_bit(IB_DEVICE_UNPUBLISHED, &core->flags))
+			ib_clients_attach(dev);
+	}
+	mutex_unlock(&core->stage_lock);
+	put_device(&dev->dev);
+}
+
+void ib_device_reopen(struct ib_device *dev)
+{
+	get_device(&dev->dev);
+	if (!queue_work(unregister_wq, &dev->core->reopen_work))
+		put_device(&dev->dev);
+}
 
 /**
  * ib_unregister_driver - take all devices of a driver away

@@ -95,11 +95,13 @@ enum ib_device_stage {
  * @stage_lock: held over all of registration and all of unregistration
  * @stage: under @stage_lock
  * @unregister_work: for ib_unregister_device_queued()
+ * @reopen_work: for ib_device_reopen()
  * @netdev_lock: the ports' netdev pointers, but for comparing them
  * @num_ports: entries of @ports, port 0 included
  * @ports: by port number; allocated by the first ib_device_set_netdev() or by
  *	registration, freed with the device
- * @net: the namespace the device belongs to; of meaning in exclusive mode
+ * @net: the namespace the device belongs to; of meaning in exclusive mode;
+ *	changed under views_mutex, with the sysfs files
  * @clients_lock: attaching, detaching and calling of clients
  * @clients_open: clients may attach; under @clients_lock
  * @clients: struct client_link by client id; readers use RCU
@@ -125,6 +127,7 @@ struct ib_device_core {
 	struct mutex stage_lock; /* outermost: docs/lock-order.md */
 	enum ib_device_stage stage;
 	struct work_struct unregister_work;
+	struct work_struct reopen_work;
 
 	spinlock_t netdev_lock; /* innermost */
 	u32 num_ports;
@@ -182,6 +185,8 @@ struct ib_device *ib_device_hold_next(u32 *index);
 bool ib_device_name_is_valid(const char *name);
 int ib_device_rename(struct ib_device *dev, const char *name);
 void ib_device_copy_name(const struct ib_device *dev, char *buf);
+/* Any context: the device's clients leave and come back, in a work. */
+void ib_device_reopen(struct ib_device *dev);
 
 /**
  * ib_for_each_device - all published devices in the order of their indexes
@@ -261,8 +266,7 @@ int gid_table_setup(struct ib_device *dev);
  * Process context, without RTNL: brings the tables up to date with the
  * addresses that are there.  Just after publication, before clients; and again
  * just after the device is unpublished, when its ports have no netdevs any
- * more: every entry lets go of its netdev then, since unregistration may have
- * to wait for somebody and a vanishing netdev must not.
+ * more: every entry lets go of its netdev then.
  */
 void gid_table_sync(struct ib_device *dev);
 /*
@@ -272,6 +276,12 @@ void gid_table_sync(struct ib_device *dev);
 void gid_table_cleanup(struct ib_device *dev);
 /* Frees the tables; also when gid_table_sync() has never run. */
 void gid_table_release(struct ib_device *dev);
+/*
+ * Any context: the same look at all devices, soon, at those that are unpublished
+ * as well.  Unregistration may have to wait for somebody before its own turn
+ * comes; a vanishing netdev does not wait for that.
+ */
+void gid_tables_look_again(void);
 
 int gid_events_init(void);
 /* After this no work of gid_events.c runs. */

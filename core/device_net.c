@@ -12,6 +12,10 @@
  * goes first removes it, the namespace in its pre_exit.  All under views_mutex.
  * A namespace that dies in exclusive mode leaves its devices to the initial
  * one.  Nothing here holds a struct net.
+ *
+ * All ends of namespaces, and those who make new ones, wait for a pre_exit.  So
+ * that waits for readers of sysfs files alone, and neither for clients nor for
+ * programs: it takes no lock of a device that is held over such a wait.
  */
 #include <linux/idr.h>
 #include <linux/moduleparam.h>
@@ -101,13 +105,13 @@ static struct net *birthplace(struct ib_device *dev)
 	return net;
 }
 
-/* Before the device has sysfs files. */
+/* Before the device has sysfs files; with views_mutex held until it has them. */
 void ib_device_net_assign(struct ib_device *dev)
 {
-	mutex_lock(&views_mutex);
+	lockdep_assert_held(&views_mutex);
+
 	if (!shared_netns)
 		write_pnet(&dev->core->net, birthplace(dev));
-	mutex_unlock(&views_mutex);
 }
 
 /* A namespace without the files is better than no namespace or no device. */
@@ -218,30 +222,22 @@ name_back:
 }
 
 /*
- * To the initial namespace, when its own is gone.  Clients leave and come back,
- * so that nobody from there goes on with the device.
+ * To the initial namespace, when its own ends.  Its clients leave and come back
+ * later, so that nobody from there goes on with the device.
  */
-static int move_home(struct ib_device *dev, struct net *from)
+static void move_home(struct ib_device *dev)
 {
-	struct ib_device_core *core = dev->core;
-	int err = 0;
+	lockdep_assert_held(&views_mutex);
 
-	mutex_lock(&core->stage_lock);
-	if (core->stage != IB_DEVICE_REGISTERED ||
-	    !net_eq(read_pnet(&core->net), from))
-		goto unlock;
-
-	ib_clients_detach(dev);
-	mutex_lock(&views_mutex);
-	write_pnet(&core->net, &init_net);
-	/* The driver core moves what it renames to the namespace it is in. */
-	err = device_rename(&dev->dev, dev->name);
-	mutex_unlock(&views_mutex);
-	if (!test_bit(IB_DEVICE_UNPUBLISHED, &core->flags))
-		ib_clients_attach(dev);
-unlock:
-	mutex_unlock(&core->stage_lock);
-	return err;
+	write_pnet(&dev->core->net, &init_net);
+	/*
+	 * The driver core moves what it renames to the namespace it is in.
+	 * Nobody adds or removes the files meanwhile.
+	 */
+	if (device_is_registered(&dev->dev) &&
+	    device_rename(&dev->dev, dev->name))
+		ibdev_warn(dev, "has lost its sysfs files\n");
+	ib_device_reopen(dev);
 }
 
 int ib_devices_set_shared_netns(bool shared, struct netlink_ext_ack *extack)
@@ -297,13 +293,13 @@ static void __net_exit net_leaves(struct net *net)
 	list_del(&rn->entry);
 	list_for_each_entry(core, &viewed_devices, views_entry)
 		view_remove(core->ibdev, rn->id);
-	mutex_unlock(&views_mutex);
-
 	if (net_eq(net, &init_net))
-		return;
+		goto unlock;
 	ib_for_each_device_memory(dev, i)
-		if (net_eq(rdma_dev_net(dev), net) && move_home(dev, net))
-			ibdev_warn(dev, "has lost its sysfs files\n");
+		if (net_eq(rdma_dev_net(dev), net))
+			move_home(dev);
+unlock:
+	mutex_unlock(&views_mutex);
 }
 
 static void __net_exit net_ends(struct net *net)

@@ -237,13 +237,14 @@ static int look_at_all(struct gid_look *look)
 /* Returns true when the port wants to be looked at again soon. */
 static bool sync_port(struct ib_device *dev, u32 port)
 {
-	struct gid_table *table = ib_device_port(dev, port)->gids;
+	struct ib_port_core *core = ib_device_port(dev, port);
 	struct ib_event event = { .device = dev };
 	struct gid_look look = {};
-	bool changed;
+	bool changed = false;
 	int err = 0;
 
-	if (!table || !rdma_protocol_roce_udp_encap(dev, port))
+	if (!core->immutable.gid_tbl_len ||
+	    !rdma_protocol_roce_udp_encap(dev, port))
 		return false;
 	mutex_lock(&gid_sync_lock);
 	look.ndev = ib_device_get_netdev(dev, port);
@@ -251,7 +252,9 @@ static bool sync_port(struct ib_device *dev, u32 port)
 		err = look_at_all(&look);
 		dev_put(look.ndev);
 	}
-	changed = !err && gid_table_update(table, look.found, look.count);
+	/* Of a device that goes it may be freed already. */
+	if (core->gids && !err)
+		changed = gid_table_update(core->gids, look.found, look.count);
 	mutex_unlock(&gid_sync_lock);
 	if (err)
 		return true;
@@ -277,14 +280,31 @@ static bool sync_device(struct ib_device *dev)
 	return pending;
 }
 
+/*
+ * Of a device that is unpublished, but not yet unregistered, the tables let go
+ * of their netdevs here: what unregistration waits for these do not.
+ */
+static bool sync_any_device(struct ib_device *dev)
+{
+	bool pending = false;
+
+	if (ib_device_try_get(dev)) {
+		pending = sync_device(dev);
+		ib_device_put(dev);
+	} else if (test_bit(IB_DEVICE_UNPUBLISHED, &dev->core->flags)) {
+		sync_device(dev);
+	}
+	return pending;
+}
+
 static void gid_work_fn(struct work_struct *work)
 {
 	struct ib_device *dev;
 	bool pending = false;
 	u32 i;
 
-	ib_for_each_device(dev, i)
-		pending |= sync_device(dev);
+	ib_for_each_device_memory(dev, i)
+		pending |= sync_any_device(dev);
 	if (pending)
 		queue_delayed_work(gid_wq, &gid_work, TENTATIVE_RECHECK);
 }
@@ -349,16 +369,28 @@ void gid_table_release(struct ib_device *dev)
 	struct ib_port_core *core;
 	u32 port;
 
+	mutex_lock(&gid_sync_lock);
 	rdma_for_each_port(dev, port) {
 		core = ib_device_port(dev, port);
 		gid_table_free(core->gids);
 		core->gids = NULL;
 	}
+	mutex_unlock(&gid_sync_lock);
+}
+
+/**
+ * gid_tables_look_again - have all tables compared with the addresses, soon
+ *
+ * Context: any.
+ */
+void gid_tables_look_again(void)
+{
+	mod_delayed_work(gid_wq, &gid_work, 0);
 }
 
 static int look_again(void)
 {
-	mod_delayed_work(gid_wq, &gid_work, 0);
+	gid_tables_look_again();
 	return NOTIFY_DONE;
 }
 

@@ -6,7 +6,8 @@
  * with the core.  "rdma link del", the netdev's or the namespace's end, and
  * module exit unregister it; the core frees it (dealloc_driver) when the last
  * operation on it has ended.  Where the netdev or the namespace goes, @gone is set
- * first: nothing is transmitted any more, nothing received finds its QPs.
+ * first: nothing is transmitted any more, nothing received finds its QPs.  Neither
+ * waits for the unregistration: the link lets go of them and goes on without.
  *
  * Every QP holds its device through the core: a device outlives what is on it.
  */
@@ -68,13 +69,16 @@ struct rxe_qp_entry;
  * @ib: the core's device
  * @ndev: the netdev, with a reference; NULL from its unregistration on.  Read
  *	under RCU with READ_ONCE, or under RTNL
- * @net: where it was made; the link does not outlive it.  Not the netdev's:
- *	that can move away while the link ends
+ * @net: where it was made; NULL once that has ended.  Not the netdev's: that can
+ *	move away while the link ends.  Read under RCU after a look at @gone, or
+ *	under rxe_net_mutex (rxe_net.c)
  * @gone: the netdev or the namespace goes (READ_ONCE)
  * @port_active: as last told to the consumers; under RTNL
  * @gsi: its queue pair 1, if it has one (rxe_qp.c)
- * @net_entry: on the list of its namespace (rxe_net.c)
+ * @net_entry: on the list of its namespace (rxe_net.c), while @net is set
  * @event_handler: for groups to follow the addresses
+ * @route_lock: guards @routes
+ * @routes: struct rxe_flow that has a cached route
  * @mtu: largest payload of a packet in bytes, 256 to 4096, follows the netdev
  * @gid_tbl_len: how many addresses its GID table takes
  * @trains: bursts may leave as one segmentation-offload skb
@@ -91,6 +95,8 @@ struct rxe_dev {
 	struct rxe_qp_entry __rcu *gsi;
 	struct list_head net_entry;
 	struct ib_event_handler event_handler;
+	spinlock_t route_lock; /* guards routes */
+	struct hlist_head routes;
 	u32 mtu;
 	int gid_tbl_len;
 	bool trains;
@@ -161,8 +167,13 @@ extern const struct attribute_group rxe_sysfs_group;
 /* A link @name on @ndev, which the caller holds. */
 int rxe_link_add(const char *name, struct net_device *ndev,
 		 struct netlink_ext_ack *extack);
-/* Stop transmission and queue the unregistration; RCU or a reference. */
+/*
+ * Stop transmission and queue the unregistration; under RCU, or with the link
+ * kept on its namespace's list.
+ */
 void rxe_link_end(struct rxe_dev *rxe);
+/* Give the netdev back, once; its readers have RCU. */
+void rxe_forget_netdev(struct rxe_dev *rxe);
 int rxe_link_init(void);
 void rxe_link_exit(void);
 

@@ -117,12 +117,11 @@ static __be64 rxe_make_guid(const struct net_device *ndev, const char *link)
 }
 
 /*
- * Give the netdev back, early or late but once.  A program can hold the end of
- * a link up, in a command that waits for its memory; a netdev that is being
- * unregistered does not wait for that.  Readers have RCU, which the netdev's
- * end waits for.
+ * Give the netdev back, early or late but once.  A command in flight can hold
+ * the end of a link up; a netdev that is being unregistered does not wait for
+ * that.  Readers have RCU, which the netdev's end waits for.
  */
-static void rxe_forget_netdev(struct rxe_dev *rxe)
+void rxe_forget_netdev(struct rxe_dev *rxe)
 {
 	netdev_put(xchg(&rxe->ndev, NULL), &rxe->tracker);
 }
@@ -132,8 +131,7 @@ static void rxe_dealloc(struct ib_device *ib)
 {
 	struct rxe_dev *rxe = to_rxe(ib);
 
-	if (!list_empty(&rxe->net_entry))
-		rxe_net_put(rxe);
+	rxe_net_put(rxe);
 	rxe_forget_netdev(rxe);
 	xa_destroy(&rxe->qp_counts);
 	free_percpu(rxe->counters);
@@ -173,10 +171,9 @@ static struct rxe_dev *rxe_alloc(struct net_device *ndev, const char *name)
 		return NULL;
 	}
 	xa_init_flags(&rxe->qp_counts, XA_FLAGS_ALLOC1);
-	INIT_LIST_HEAD(&rxe->net_entry);
 	rxe->ndev = ndev;
 	netdev_hold(ndev, &rxe->tracker, GFP_KERNEL);
-	rxe->net = dev_net(ndev);
+	spin_lock_init(&rxe->route_lock);
 	rxe->mtu = rxe_payload_mtu(ndev);
 	rxe->trains = true;
 
@@ -193,25 +190,44 @@ static struct rxe_dev *rxe_alloc(struct net_device *ndev, const char *name)
 	return rxe;
 }
 
+/* Its namespace, with a reference; NULL where one of the two is ending. */
+static struct net *rxe_netdev_net(const struct net_device *ndev)
+{
+	struct net *net = NULL;
+
+	/* Under RTNL a namespace that has netdevs has its memory. */
+	rtnl_lock();
+	if (ndev->reg_state == NETREG_REGISTERED)
+		net = maybe_get_net(dev_net(ndev));
+	rtnl_unlock();
+	return net;
+}
+
 /*
  * On the list of links from here on: whatever becomes of the netdev after
- * this check reaches the link through rxe_netdev_event().
+ * this check reaches the link through rxe_netdev_event(), and the namespace's
+ * end finds it.
  */
 static int rxe_join_netdev(struct rxe_dev *rxe, struct net_device *ndev,
 			   struct netlink_ext_ack *extack)
 {
+	struct net *net = rxe_netdev_net(ndev);
 	int err;
 
-	err = rxe_net_get(rxe, extack);
+	if (!net)
+		return -ENODEV;
+	err = rxe_net_get(rxe, net, extack);
 	if (err)
-		return err;
+		goto put_net;
 	rtnl_lock();
 	if (READ_ONCE(rxe->gone) || ndev->reg_state != NETREG_REGISTERED ||
-	    !net_eq(dev_net(ndev), rxe->net))
+	    !net_eq(dev_net(ndev), net))
 		err = -ENODEV;
 	else
 		rxe->port_active = rxe_ndev_active(ndev);
 	rtnl_unlock();
+put_net:
+	put_net(net);
 	return err;
 }
 

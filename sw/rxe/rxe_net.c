@@ -4,13 +4,14 @@
  *
  * The sockets own the port and hand over what arrives there; sending does not
  * go through them.  A link is on its namespace's list from before it registers
- * until the core frees it, so a namespace that ends finds it, and waits.
+ * until the core frees it or the namespace ends, whichever comes first.  An end
+ * of a namespace holds up the ends of all others, and the making of new ones: so
+ * it takes from its links all that belongs to it and waits for none of them.
  */
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/rculist.h>
 #include <linux/rtnetlink.h>
-#include <linux/wait.h>
 #include <net/ipv6.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
@@ -100,6 +101,26 @@ tell:
 	return err;
 }
 
+/* Sockets and hook, both or neither. */
+static int open_net(struct net *net, struct rxe_pernet *pernet,
+		    struct netlink_ext_ack *extack)
+{
+	int err;
+
+	err = open_ports(net, pernet, extack);
+	if (!err)
+		err = rxe_hook_add(net);
+	if (err)
+		close_ports(pernet);
+	return err;
+}
+
+static void close_net(struct net *net, struct rxe_pernet *pernet)
+{
+	rxe_hook_del(net);
+	close_ports(pernet);
+}
+
 struct rxe_dev *rxe_net_find(struct net *net, const struct net_device *ndev)
 {
 	struct rxe_pernet *pernet = net_generic(net, rxe_pernet_id);
@@ -121,45 +142,46 @@ struct rxe_dev *rxe_net_next(struct net *net, struct rxe_dev *rxe)
 				     net_entry);
 }
 
-int rxe_net_get(struct rxe_dev *rxe, struct netlink_ext_ack *extack)
+int rxe_net_get(struct rxe_dev *rxe, struct net *net,
+		struct netlink_ext_ack *extack)
 {
-	struct rxe_pernet *pernet = net_generic(rxe->net, rxe_pernet_id);
+	struct rxe_pernet *pernet = net_generic(net, rxe_pernet_id);
 	struct rxe_dev *other;
 	int err = 0;
 
 	mutex_lock(&rxe_net_mutex);
-	other = rxe_net_find(rxe->net, rxe->ndev);
+	other = rxe_net_find(net, rxe->ndev);
 	if (other) {
 		softroce_extack(extack,
 				"netdev %s already has the RDMA link %.32s",
 				rxe->ndev->name, other->ib.name);
 		err = -EEXIST;
 	} else if (list_empty(&pernet->links)) {
-		err = open_ports(rxe->net, pernet, extack);
-		if (!err)
-			err = rxe_hook_add(rxe->net);
-		if (err)
-			close_ports(pernet);
+		err = open_net(net, pernet, extack);
 	}
-	if (!err)
+	if (!err) {
+		rxe->net = net;
 		list_add_tail_rcu(&rxe->net_entry, &pernet->links);
+	}
 	mutex_unlock(&rxe_net_mutex);
 	return err;
 }
 
 void rxe_net_put(struct rxe_dev *rxe)
 {
-	struct rxe_pernet *pernet = net_generic(rxe->net, rxe_pernet_id);
+	struct rxe_pernet *pernet;
 
 	mutex_lock(&rxe_net_mutex);
-	list_del_rcu(&rxe->net_entry);
-	if (list_empty(&pernet->links)) {
-		rxe_hook_del(rxe->net);
-		close_ports(pernet);
+	if (rxe->net) {
+		pernet = net_generic(rxe->net, rxe_pernet_id);
+		list_del_rcu(&rxe->net_entry);
+		if (list_empty(&pernet->links))
+			close_net(rxe->net, pernet);
+		rxe->net = NULL;
 	}
 	mutex_unlock(&rxe_net_mutex);
+	/* Whoever took it off the list, a packet may have found it before. */
 	synchronize_net();
-	wake_up_all(&rxe_net_wait);
 }
 
 static int __net_init rxe_pernet_init(struct net *net)
@@ -170,22 +192,35 @@ static int __net_init rxe_pernet_init(struct net *net)
 	return 0;
 }
 
+/* A grace period after the link was told that it is gone. */
+static void leave_net(struct rxe_dev *rxe)
+{
+	rxe_routes_end(rxe);
+	rxe_forget_netdev(rxe);
+	list_del_rcu(&rxe->net_entry);
+	rxe->net = NULL;
+}
+
 /*
- * The namespace has no user any more: no link is added, but one may be on its
- * way out already.
+ * The namespace has no user any more, so that no link is added.  What is left of
+ * its links is unregistered without it.
  */
 static void __net_exit rxe_pernet_pre_exit(struct net *net)
 {
 	struct rxe_pernet *pernet = net_generic(net, rxe_pernet_id);
-	struct rxe_dev *rxe;
+	struct rxe_dev *rxe, *next;
 
-	rcu_read_lock();
-	list_for_each_entry_rcu(rxe, &pernet->links, net_entry)
-		rxe_link_end(rxe);
-	rcu_read_unlock();
-	wait_event(rxe_net_wait, list_empty_careful(&pernet->links));
-	/* Who emptied the list closes the sockets before this. */
 	mutex_lock(&rxe_net_mutex);
+	if (list_empty(&pernet->links))
+		goto unlock;
+	list_for_each_entry(rxe, &pernet->links, net_entry)
+		rxe_link_end(rxe);
+	close_net(net, pernet);
+	/* Who has not seen that they are gone is done with the namespace. */
+	synchronize_net();
+	list_for_each_entry_safe(rxe, next, &pernet->links, net_entry)
+		leave_net(rxe);
+unlock:
 	mutex_unlock(&rxe_net_mutex);
 }
 

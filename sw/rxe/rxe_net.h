@@ -6,7 +6,8 @@
  * gets its address vector, that of UD for each handle that it sends to and did
  * not send to last, and released by rxe_flow_release().  It holds the
  * sgid_attr and a cached route.  Only the QP's runner changes it; who receives a
- * packet compares the addresses.
+ * packet compares the addresses.  The one exception: a namespace that ends takes
+ * the routes of its links away, once no runner uses them (rxe_routes_end()).
  */
 #ifndef SOFTROCE_RXE_NET_H
 #define SOFTROCE_RXE_NET_H
@@ -25,6 +26,8 @@ struct rxe_qp;
  * @sport: UDP source port, 0xc000 to 0xffff, constant for the connection
  * @oif: interface of the source address; scope of link-local addresses
  * @ip_id: IPv4 identification of the next packet; runs on from train to train
+ * @dst: the cached route, or NULL; set and cleared under rxe_dev.route_lock
+ * @cached: in rxe_dev.routes while there is a @dst
  */
 struct rxe_flow {
 	struct rxe_dev *rxe;
@@ -41,6 +44,7 @@ struct rxe_flow {
 	const struct ib_gid_attr *sgid_attr;
 	struct dst_entry *dst;
 	u32 dst_cookie;
+	struct hlist_node cached;
 };
 
 /* Bytes before the BTH of a packet on @flow, without the link header. */
@@ -68,6 +72,11 @@ int rxe_flow_init(struct rxe_flow *flow, struct rxe_dev *rxe,
 void rxe_flow_release(struct rxe_flow *flow);
 /* Forget the cached route: addresses or routes changed. */
 void rxe_flow_reset_route(struct rxe_flow *flow);
+/*
+ * Forget the cached routes of all flows of a link that is gone, a grace period
+ * after rxe_dev.gone was set: nobody uses or caches one any more.
+ */
+void rxe_routes_end(struct rxe_dev *rxe);
 
 /*
  * The ICRC (not yet inverted) over the masked network headers of a packet of
@@ -125,7 +134,9 @@ bool rxe_crc_skb(u32 *crc, const struct sk_buff *skb, u32 off, u32 len);
 /* rxe_net.c: port 4791 of a namespace, with its first link to its last. */
 int rxe_net_init(void);
 void rxe_net_exit(void);
-int rxe_net_get(struct rxe_dev *rxe, struct netlink_ext_ack *extack);
+int rxe_net_get(struct rxe_dev *rxe, struct net *net,
+		struct netlink_ext_ack *extack);
+/* Undo it, if it was done and the namespace has not ended before. */
 void rxe_net_put(struct rxe_dev *rxe);
 /* The link of @ndev in @net, or NULL; RCU. */
 struct rxe_dev *rxe_net_find(struct net *net, const struct net_device *ndev);

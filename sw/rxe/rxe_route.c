@@ -76,6 +76,7 @@ void rxe_flow_set(struct rxe_flow *flow, struct rxe_dev *rxe,
 	flow->sgid_attr = sgid_attr;
 	flow->dst = NULL;
 	flow->dst_cookie = 0;
+	INIT_HLIST_NODE(&flow->cached);
 	/* Receivers compare addresses as soon as they see this. */
 	smp_store_release(&flow->valid, true);
 }
@@ -102,10 +103,56 @@ int rxe_flow_init(struct rxe_flow *flow, struct rxe_dev *rxe,
 	return 0;
 }
 
+static void cache_route(struct rxe_flow *flow, struct dst_entry *dst)
+{
+	struct rxe_dev *rxe = flow->rxe;
+	unsigned long flags;
+
+	spin_lock_irqsave(&rxe->route_lock, flags);
+	flow->dst = dst;
+	hlist_add_head(&flow->cached, &rxe->routes);
+	spin_unlock_irqrestore(&rxe->route_lock, flags);
+}
+
+/* With the lock. */
+static struct dst_entry *take_route(struct rxe_flow *flow)
+{
+	struct dst_entry *dst = flow->dst;
+
+	flow->dst = NULL;
+	hlist_del_init(&flow->cached);
+	return dst;
+}
+
+/* The lock in any case: rxe_routes_end() may be about to leave this flow. */
 void rxe_flow_reset_route(struct rxe_flow *flow)
 {
-	dst_release(flow->dst);
-	flow->dst = NULL;
+	struct rxe_dev *rxe = flow->rxe;
+	struct dst_entry *dst;
+	unsigned long flags;
+
+	spin_lock_irqsave(&rxe->route_lock, flags);
+	dst = take_route(flow);
+	spin_unlock_irqrestore(&rxe->route_lock, flags);
+	dst_release(dst);
+}
+
+void rxe_routes_end(struct rxe_dev *rxe)
+{
+	struct dst_entry *dst;
+	struct rxe_flow *flow;
+
+	do {
+		dst = NULL;
+		spin_lock_irq(&rxe->route_lock);
+		flow = hlist_entry_safe(rxe->routes.first, struct rxe_flow,
+					cached);
+		if (flow)
+			dst = take_route(flow);
+		spin_unlock_irq(&rxe->route_lock);
+		dst_release(dst);
+		cond_resched();
+	} while (dst);
 }
 
 void rxe_flow_release(struct rxe_flow *flow)
@@ -290,7 +337,7 @@ static struct dst_entry *flow_dst(struct rxe_flow *flow)
 		return NULL;
 	}
 	flow->dst_cookie = flow->ipv4 ? 0 : route6_cookie(dst);
-	flow->dst = dst;
+	cache_route(flow, dst);
 	return dst;
 }
 
