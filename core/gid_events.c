@@ -132,7 +132,8 @@ static bool is_port_of_another(struct net_device *ndev)
 	struct net_device *master = netdev_master_upper_dev_get_rcu(ndev);
 
 	return master && (netif_is_lag_master(master) ||
-			  netif_is_any_bridge_master(master));
+			  netif_is_bridge_master(master) ||
+			  netif_is_ovs_master(master));
 }
 
 /*
