@@ -4,6 +4,7 @@
  */
 #include <linux/cpumask.h>
 #include <linux/ktime.h>
+#include <linux/netdevice.h>
 #include <linux/sched.h>
 #include <linux/smp.h>
 #include <linux/sched/signal.h>
@@ -233,6 +234,17 @@ static void run_tasklet(struct tasklet_struct *t)
 	rxe_run_bh(container_of(t, struct rxe_qp, tasklet));
 }
 
+/*
+ * Whether this processor's backlog, which lo and veth deliver through, holds
+ * more packets of this round.  BH off.
+ */
+static bool backlog_has_more(void)
+{
+	const struct softnet_data *sd = this_cpu_ptr(&softnet_data);
+
+	return !skb_queue_empty_lockless(&sd->process_queue);
+}
+
 void rxe_run_rx(struct rxe_qp *qp, struct sk_buff *skb)
 {
 	rxe_rx_cb(skb)->cpu = smp_processor_id();
@@ -246,7 +258,11 @@ void rxe_run_rx(struct rxe_qp *qp, struct sk_buff *skb)
 	qp->rxq_bytes += skb->truesize;
 	__skb_queue_tail(&qp->rxq, skb);
 	spin_unlock(&qp->rxq.lock);
-	rxe_run_bh(qp);
+	/* What may follow is run together: one ACK, one look at the queues. */
+	if (backlog_has_more())
+		tasklet_schedule(&qp->tasklet);
+	else
+		rxe_run_bh(qp);
 }
 
 void rxe_run_own(struct rxe_qp *qp)
