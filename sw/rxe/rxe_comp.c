@@ -494,6 +494,10 @@ void rxe_comp_timeout(struct rxe_qp *qp)
 	rxe_run_ack_timer_off(qp);
 	if (req->wait_rnr || !wqe_known(&qp->sq))
 		return;
+	if (rxe_pause_excuses(qp)) {
+		rxe_run_ack_timer(qp, rxe_req_patience_ns(qp));
+		return;
+	}
 	/* Nothing is under way, nor was it kept from being so. */
 	if (req->una == req->max_psn &&
 	    (!qp->pause.refused || qp->state == IB_QPS_SQD))

@@ -4,6 +4,7 @@
  */
 #include <linux/ktime.h>
 #include "rxe_qp.h"
+#include "rxe_req.h"
 
 static enum hrtimer_restart pause_over(struct hrtimer *timer)
 {
@@ -50,15 +51,27 @@ void rxe_pause_told(struct rxe_qp *qp, int err, u32 segs)
 {
 	struct rxe_pause *p = &qp->pause;
 
-	if (err == -ENOBUFS) {
+	if (err == -ENOBUFS || err == -ENOMEM) {
+		p->no_memory = err == -ENOMEM;
 		begin(qp);
 		return;
 	}
-	p->refused = 0;
 	p->singles -= min_t(u32, p->singles, segs);
+	if (!p->refused)
+		return;
+	p->refused = 0;
+	/* The answer to what waited is waited for from now on. */
+	if (qp->req.ack_deadline)
+		rxe_run_ack_timer(qp, rxe_req_patience_ns(qp));
 }
 
-bool rxe_pause_give_up(struct rxe_qp *qp)
+bool rxe_pause_excuses(const struct rxe_qp *qp)
+{
+	return qp->pause.refused && qp->pause.no_memory;
+}
+
+/* This was the last attempt. */
+static bool give_up(struct rxe_qp *qp)
 {
 	u32 most = rxe_qp_is_ud(qp) ? RXE_PAUSE_GIVE_UP_UD : RXE_PAUSE_GIVE_UP;
 
@@ -67,6 +80,11 @@ bool rxe_pause_give_up(struct rxe_qp *qp)
 	qp->pause.refused = 0;
 	rxe_qp_count(qp, RXE_CNT_SEND_ERR);
 	return true;
+}
+
+bool rxe_pause_keeps(struct rxe_qp *qp, int err)
+{
+	return err == -ENOMEM || (err == -ENOBUFS && !give_up(qp));
 }
 
 bool rxe_paused(const struct rxe_qp *qp)

@@ -18,7 +18,10 @@
  * and the answer to each is exact, until so many in a row have got through that
  * the queue seems to have room again.
  *
- * The ACK timer goes on meanwhile: a queue that never has room is a network
+ * Without memory for a packet the QP pauses in the same way: nothing has been
+ * lost, so no retry is spent, and UC and UD do not give up either.
+ *
+ * The ACK timer goes on while there is no room: a queue that never has room is a network
  * that loses everything, and the QP gives up as it would there, though not
  * before RXE_PAUSE_PATIENCE_NS each time.  A fatal NAK is tried
  * RXE_PAUSE_GIVE_UP times.
@@ -48,12 +51,14 @@ struct rxe_qp;
  * @until: when that is
  * @refused: times in a row that a train was refused; 0: the last one was not
  * @singles: so many packets are still sent one by one
+ * @no_memory: that was what it lacked the last time
  */
 struct rxe_pause {
 	struct hrtimer timer;
 	ktime_t until;
 	u8 refused;
 	u16 singles;
+	bool no_memory;
 };
 
 void rxe_pause_init(struct rxe_qp *qp);
@@ -61,13 +66,20 @@ void rxe_pause_init(struct rxe_qp *qp);
 void rxe_pause_reset(struct rxe_qp *qp);
 /* As the runner, for good. */
 void rxe_pause_stop(struct rxe_qp *qp);
-/* The network's answer to a train of @segs packets. BH off. */
+/*
+ * What became of a train of @segs packets: the network's answer, or -ENOMEM when
+ * there was no memory for it.  BH off.
+ */
 void rxe_pause_told(struct rxe_qp *qp, int err, u32 segs);
 /*
  * UC and UD have no timer that gives up: some networks refuse a packet each time,
- * and it is lost like any other.  True: this was the last attempt.
+ * and it is lost like any other.
+ * Does what could not be sent for @err stay where it is?  Else it is lost, or
+ * has left (0).
  */
-bool rxe_pause_give_up(struct rxe_qp *qp);
+bool rxe_pause_keeps(struct rxe_qp *qp, int err);
+/* It is not the network's fault that no answer comes. */
+bool rxe_pause_excuses(const struct rxe_qp *qp);
 /* Nothing may be sent now. */
 bool rxe_paused(const struct rxe_qp *qp);
 

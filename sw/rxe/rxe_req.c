@@ -220,14 +220,11 @@ static bool send_message(struct rxe_qp *qp, struct rxe_swqe *wqe,
 	if (req->single || probe)
 		max = 1;
 	n = rxe_train_plan(qp, &msg, index, max, &seg_len, &bytes);
-	i = rxe_train_begin(&t, qp, seg_len, n, bytes);
-	if (!i) {
-		/* No memory is a lost train: the ACK timer brings it back. */
-		sent_up_to(qp, wqe, rxe_psn_add(req->psn, n), b);
-		rxe_qp_count(qp, RXE_CNT_SEND_ERR);
-		return true;
+	n = rxe_train_begin(&t, qp, seg_len, n, bytes);
+	if (!n) {
+		tried_up_to(qp, req->psn);
+		return false;
 	}
-	n = i;
 	wqe_cursor(qp, wqe, &from, index * qp->mtu);
 	b->bytes -= bytes;
 	for (i = 0; i < n; i++) {
@@ -240,7 +237,7 @@ static bool send_message(struct rxe_qp *qp, struct rxe_swqe *wqe,
 		}
 	}
 	rxe_cursor_end(&from);
-	if (rxe_train_send(&t) == -ENOBUFS && !rxe_pause_give_up(qp)) {
+	if (rxe_pause_keeps(qp, rxe_train_send(&t))) {
 		tried_up_to(qp, rxe_psn_add(req->psn, i));
 		return false;
 	}
@@ -329,7 +326,7 @@ static bool send_non_posted(struct rxe_qp *qp, struct rxe_swqe *wqe,
 	wqe_cursor(qp, wqe, &from, 0);
 	err = rxe_send_one(qp, &pkt, &from);
 	rxe_cursor_end(&from);
-	if (err == -ENOBUFS) {
+	if (rxe_pause_keeps(qp, err)) {
 		tried_up_to(qp, end_psn);
 		return false;
 	}
@@ -381,7 +378,7 @@ static bool send_datagram(struct rxe_qp *qp, struct rxe_swqe *wqe,
 	wqe_cursor(qp, wqe, &from, 0);
 	err = rxe_send_one(qp, &pkt, &from);
 	rxe_cursor_end(&from);
-	if (err == -ENOBUFS && !rxe_pause_give_up(qp)) {
+	if (rxe_pause_keeps(qp, err)) {
 		tried_up_to(qp, rxe_psn_add(req->psn, 1));
 		return false;
 	}

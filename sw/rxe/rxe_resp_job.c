@@ -318,7 +318,7 @@ static void answer_atomic(struct rxe_qp *qp, struct rxe_job *job,
 	};
 
 	b->bytes -= 64;
-	if (rxe_send_one(qp, &pkt, NULL) != -ENOBUFS)
+	if (!rxe_pause_keeps(qp, rxe_send_one(qp, &pkt, NULL)))
 		job->psn = job->end_psn;
 }
 
@@ -346,14 +346,9 @@ static bool answer_read(struct rxe_qp *qp, struct rxe_job *job,
 	n = qp->resp.again == RXE_RD_SINGLE ? 1 : msg.packets - index;
 	n = rxe_train_plan(qp, &msg, index, n, &seg_len, &bytes);
 	b->bytes -= bytes;
-	i = rxe_train_begin(&t, qp, seg_len, n, bytes);
-	if (!i) {
-		/* Lost for want of memory: the requester asks again. */
-		rxe_qp_count(qp, RXE_CNT_SEND_ERR);
-		job->psn = rxe_psn_add(job->psn, n);
+	n = rxe_train_begin(&t, qp, seg_len, n, bytes);
+	if (!n)
 		return true;
-	}
-	n = i;
 	rxe_cursor_init_remote(&from, qp, &sge, IB_ACCESS_REMOTE_READ,
 			       index * qp->mtu);
 	for (i = 0; i < n && ok; i++) {
@@ -371,7 +366,7 @@ static bool answer_read(struct rxe_qp *qp, struct rxe_job *job,
 			job->psn = rxe_psn_add(job->psn, 1);
 	}
 	rxe_cursor_end(&from);
-	if (rxe_train_send(&t) == -ENOBUFS) {
+	if (rxe_pause_keeps(qp, rxe_train_send(&t))) {
 		job->psn = began;
 		return true;
 	}

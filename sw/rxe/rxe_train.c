@@ -133,8 +133,9 @@ static u32 train_alloc_frags(struct rxe_train *t, u32 bytes)
 	return got;
 }
 
-u32 rxe_train_begin(struct rxe_train *t, struct rxe_qp *qp, u32 seg_len,
-		    u32 segs, u32 bytes)
+/* As rxe_train_begin(), but the QP does not pause. */
+static u32 train_alloc(struct rxe_train *t, struct rxe_qp *qp, u32 seg_len,
+		       u32 segs, u32 bytes)
 {
 	u32 linear = bytes <= TRAIN_LINEAR ? bytes : 0;
 	u32 got;
@@ -166,6 +167,16 @@ u32 rxe_train_begin(struct rxe_train *t, struct rxe_qp *qp, u32 seg_len,
 		return 0;
 	}
 	return got / seg_len;
+}
+
+u32 rxe_train_begin(struct rxe_train *t, struct rxe_qp *qp, u32 seg_len,
+		    u32 segs, u32 bytes)
+{
+	u32 n = train_alloc(t, qp, seg_len, segs, bytes);
+
+	if (unlikely(!n))
+		rxe_pause_told(qp, -ENOMEM, 0);
+	return n;
 }
 
 /* Where a packet of the train begins. */
@@ -256,6 +267,7 @@ int rxe_train_send(struct rxe_train *t)
 	/* Cut what was allocated for packets that did not come. */
 	if (t->room && pskb_trim(t->skb, t->skb->len - t->room)) {
 		rxe_train_drop(t);
+		rxe_pause_told(qp, -ENOMEM, 0);
 		return -ENOMEM;
 	}
 	qp->flow.ip_id += t->segs;
@@ -282,10 +294,8 @@ int rxe_send_one(struct rxe_qp *qp, struct rxe_pkt *pkt,
 	u32 len = rxe_seg_len(pkt->opcode, pkt->len);
 	struct rxe_train t;
 
-	if (!rxe_train_begin(&t, qp, len, 1, len)) {
-		rxe_qp_count(qp, RXE_CNT_SEND_ERR);
+	if (!rxe_train_begin(&t, qp, len, 1, len))
 		return -ENOMEM;
-	}
 	if (rxe_train_add(&t, pkt, from)) {
 		rxe_train_drop(&t);
 		return -EFAULT;

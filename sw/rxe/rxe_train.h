@@ -76,7 +76,8 @@ u32 rxe_train_plan(struct rxe_qp *qp, const struct rxe_msg *msg, u32 index,
 		   u32 max, u32 *seg_len, u32 *bytes);
 /*
  * Start a train of @segs packets, @bytes in all.
- * Return the number of packets there is memory for, 0 to @segs.
+ * Return the number of packets there is memory for, 0 to @segs; with 0 the QP
+ * pauses.
  */
 u32 rxe_train_begin(struct rxe_train *t, struct rxe_qp *qp, u32 seg_len,
 		    u32 segs, u32 bytes);
@@ -88,8 +89,8 @@ int rxe_train_add(struct rxe_train *t, struct rxe_pkt *pkt,
 		  struct rxe_cursor *from);
 /*
  * Send what was laid out.
- * -ENOBUFS: there was no room, and the QP pauses.  The first packets may have
- * left where a device's queue is asked for each segment.
+ * -ENOBUFS, -ENOMEM: there was no room or memory, and the QP pauses.  The first
+ * packets may have left where a device's queue is asked for each segment.
  */
 int rxe_train_send(struct rxe_train *t);
 void rxe_train_drop(struct rxe_train *t);

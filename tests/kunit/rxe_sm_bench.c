@@ -671,6 +671,32 @@ void sm_ack_timeout(struct sm *sm)
 	sm_settle(sm);
 }
 
+#ifdef CONFIG_FAULT_INJECTION
+void sm_no_memory(struct sm *sm)
+{
+	/* It does without those that may sleep. */
+	current->fail_nth = 1;
+}
+
+bool sm_memory_was_short(void)
+{
+	bool failed = !current->fail_nth;
+
+	current->fail_nth = 0;
+	return failed;
+}
+#else
+void sm_no_memory(struct sm *sm)
+{
+	kunit_skip(sm->test, "no fault injection in this kernel");
+}
+
+bool sm_memory_was_short(void)
+{
+	return false;
+}
+#endif
+
 void sm_pause_over(struct sm *sm)
 {
 	while (rxe_paused(sm->qp))

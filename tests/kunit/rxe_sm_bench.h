@@ -173,6 +173,13 @@ int sm_doorbell(struct sm *sm, u32 producer);
 /* The ACK timer runs out, or the pause after an RNR NAK is over: now. */
 void sm_ack_timeout(struct sm *sm);
 void sm_rnr_timeout(struct sm *sm);
+/*
+ * This task's next allocation that must not sleep fails, as one of the driver's
+ * does for want of memory.  Where faults cannot be injected the test is skipped.
+ */
+void sm_no_memory(struct sm *sm);
+/* Has it failed? */
+bool sm_memory_was_short(void);
 /* So is the pause after the network had no room; waits for it. */
 void sm_pause_over(struct sm *sm);
 

@@ -217,6 +217,128 @@ static void room_for_a_nak(struct kunit *test)
 	sm_end(sm);
 }
 
+/* ---- no memory for a packet ---- */
+
+/* The next packet has none; then nothing is lost, and it leaves a little later. */
+static void expect_a_pause(struct sm *sm)
+{
+	struct kunit *test = sm->test;
+
+	KUNIT_EXPECT_TRUE(test, sm_memory_was_short());
+	sm_expect_none(sm);
+	sm_expect_no_wc(sm);
+	KUNIT_EXPECT_EQ(test, sm_counted(sm, RXE_CNT_TX_PAUSE), 1);
+	KUNIT_EXPECT_EQ(test, sm_counted(sm, RXE_CNT_SEND_ERR), 0);
+	sm_pause_over(sm);
+	KUNIT_EXPECT_EQ(test, sm->qp->req.window, RXE_WINDOW_PKTS);
+	KUNIT_EXPECT_EQ(test, sm_counted(sm, RXE_CNT_RETRY), 0);
+}
+
+static void memory_for_requests(struct kunit *test)
+{
+	struct sm *sm = sm_start(test);
+
+	sm_no_memory(sm);
+	sm_post(sm, 1, IB_WR_SEND, 0, MTU + 4, 0);
+	expect_a_pause(sm);
+	sm_expect_data(sm, S_FIRST, PSN, 0, MTU, false);
+	sm_expect_data(sm, S_LAST, PSN + 1, MTU, 4, true);
+	sm_end(sm);
+
+	sm = sm_start(test);
+	sm_no_memory(sm);
+	sm_post(sm, 1, IB_WR_RDMA_READ, 0, 64, 0);
+	expect_a_pause(sm);
+	sm_expect_read(sm, PSN, 0, 64);
+	sm_expect_none(sm);
+	sm_end(sm);
+}
+
+/* Neither a retry nor the window pays for it, however long it takes. */
+static void memory_is_no_loss(struct kunit *test)
+{
+	struct sm_conf conf = sm_defaults();
+	struct sm *sm;
+	int i;
+
+	conf.retry_cnt = 1;
+	sm = sm_make(test, &conf);
+	sm_post(sm, 1, IB_WR_SEND, 0, 4, 0);
+	sm_skip(sm);
+	/* The pause is a long one. */
+	sm->qp->pause.refused = RXE_PAUSE_DOUBLINGS;
+	sm_no_memory(sm);
+	sm_post(sm, 2, IB_WR_SEND, 0, 4, 0);
+	for (i = 0; i < 3; i++)
+		sm_ack_timeout(sm);
+	sm_expect_no_wc(sm);
+	KUNIT_EXPECT_TRUE(test, sm_memory_was_short());
+	KUNIT_EXPECT_EQ(test, sm->qp->req.retries_left, conf.retry_cnt);
+	KUNIT_EXPECT_EQ(test, sm->qp->req.window, RXE_WINDOW_PKTS);
+	sm_pause_over(sm);
+	sm_expect_data(sm, S_ONLY, PSN + 1, 0, 4, true);
+	sm_expect_none(sm);
+	sm_end(sm);
+}
+
+static void memory_for_answers(struct kunit *test)
+{
+	struct rxe_pkt pkt = {
+		.opcode = S_ONLY,
+		.psn = RESP_PSN,
+		.len = 4,
+		.ack_req = true,
+	};
+	struct sm *sm = sm_start(test);
+
+	sm_post_recv(sm, 7, 0, 64);
+	sm_no_memory(sm);
+	sm_rx(sm, pkt);
+	sm_expect_recv_wc(sm, 7, IB_WC_SUCCESS);
+	expect_a_pause(sm);
+	sm_expect_ack(sm, RESP_PSN, 1);
+	sm_end(sm);
+
+	sm = sm_start(test);
+	pkt.opcode = IB_OPCODE_RC_RDMA_READ_REQUEST;
+	pkt.len = 0;
+	pkt.va = sm->mr->va;
+	pkt.rkey = sm->mr->key;
+	pkt.dmalen = 4;
+	sm_no_memory(sm);
+	sm_rx(sm, pkt);
+	expect_a_pause(sm);
+	sm_expect_data(sm, IB_OPCODE_RC_RDMA_READ_RESPONSE_ONLY, RESP_PSN, 0, 4,
+		       false);
+	sm_end(sm);
+
+	sm = sm_start(test);
+	pkt.rkey = 0xbad;
+	sm_no_memory(sm);
+	sm_rx(sm, pkt);
+	sm_expect_no_event(sm);
+	expect_a_pause(sm);
+	sm_expect_aeth(sm, RESP_PSN, NAK_ACCESS, 0);
+	sm_expect_event(sm, IB_EVENT_QP_ACCESS_ERR);
+	sm_end(sm);
+}
+
+/* It is not reported as sent before it is. */
+static void memory_for_the_unreliable(struct kunit *test)
+{
+	struct sm_conf conf = sm_defaults();
+	struct sm *sm;
+
+	conf.type = IB_QPT_UC;
+	sm = sm_make(test, &conf);
+	sm_no_memory(sm);
+	sm_post(sm, 1, IB_WR_SEND, 0, 4, 0);
+	expect_a_pause(sm);
+	sm_expect_data(sm, IB_OPCODE_UC_SEND_ONLY, PSN, 0, 4, false);
+	sm_expect_send_wc(sm, 1, IB_WC_SUCCESS);
+	sm_end(sm);
+}
+
 /* Half of it after a loss; one more for two that are acknowledged. */
 static void window_after_loss(struct kunit *test)
 {
@@ -313,6 +435,10 @@ static struct kunit_case rxe_sm_room_cases[] = {
 	KUNIT_CASE(room_in_sqd),
 	KUNIT_CASE(room_never_for_an_answer),
 	KUNIT_CASE(room_for_a_nak),
+	KUNIT_CASE(memory_for_requests),
+	KUNIT_CASE(memory_is_no_loss),
+	KUNIT_CASE(memory_for_answers),
+	KUNIT_CASE(memory_for_the_unreliable),
 	KUNIT_CASE(window_after_loss),
 	KUNIT_CASE(window_of_reads),
 	KUNIT_CASE(window_counts_events),
