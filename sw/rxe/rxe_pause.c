@@ -41,9 +41,11 @@ static void begin(struct rxe_qp *qp)
 	u64 delay = RXE_PAUSE_NS << min_t(u8, p->refused, RXE_PAUSE_DOUBLINGS);
 
 	p->refused = min(p->refused + 1, 255);
-	p->singles = RXE_PAUSE_SINGLES;
 	p->until = ktime_add_ns(ktime_get(), delay);
-	rxe_qp_count(qp, RXE_CNT_TX_PAUSE);
+	if (!rxe_pause_is_hard(p->err)) {
+		p->singles = RXE_PAUSE_SINGLES;
+		rxe_qp_count(qp, RXE_CNT_TX_PAUSE);
+	}
 	hrtimer_start(&p->timer, p->until, HRTIMER_MODE_ABS_PINNED_SOFT);
 }
 
@@ -51,9 +53,10 @@ void rxe_pause_told(struct rxe_qp *qp, int err, u32 segs)
 {
 	struct rxe_pause *p = &qp->pause;
 
-	if (err == -ENOBUFS || err == -ENOMEM) {
-		p->no_memory = err == -ENOMEM;
-		begin(qp);
+	if (err) {
+		p->err = err;
+		if (rxe_qp_is_rc(qp) || !rxe_pause_is_hard(err))
+			begin(qp);
 		return;
 	}
 	p->singles -= min_t(u32, p->singles, segs);
@@ -67,15 +70,15 @@ void rxe_pause_told(struct rxe_qp *qp, int err, u32 segs)
 
 bool rxe_pause_excuses(const struct rxe_qp *qp)
 {
-	return qp->pause.refused && qp->pause.no_memory;
+	return qp->pause.refused && qp->pause.err == -ENOMEM;
 }
 
-/* This was the last attempt. */
+/* UC and UD: this was the last attempt. */
 static bool give_up(struct rxe_qp *qp)
 {
 	u32 most = rxe_qp_is_ud(qp) ? RXE_PAUSE_GIVE_UP_UD : RXE_PAUSE_GIVE_UP;
 
-	if (rxe_qp_is_rc(qp) || qp->pause.refused < most)
+	if (qp->pause.refused < most)
 		return false;
 	qp->pause.refused = 0;
 	rxe_qp_count(qp, RXE_CNT_SEND_ERR);
@@ -84,7 +87,19 @@ static bool give_up(struct rxe_qp *qp)
 
 bool rxe_pause_keeps(struct rxe_qp *qp, int err)
 {
-	return err == -ENOMEM || (err == -ENOBUFS && !give_up(qp));
+	if (!err)
+		return false;
+	if (err == -ENOMEM || rxe_qp_is_rc(qp))
+		return true;
+	return err == -ENOBUFS && !give_up(qp);
+}
+
+bool rxe_pause_keeps_answer(const struct rxe_qp *qp, int err)
+{
+	if (!err)
+		return false;
+	return !rxe_pause_is_hard(err) ||
+	       qp->pause.refused < RXE_PAUSE_GIVE_UP;
 }
 
 bool rxe_paused(const struct rxe_qp *qp)

@@ -21,6 +21,11 @@
  * Without memory for a packet the QP pauses in the same way: nothing has been
  * lost, so no retry is spent, and UC and UD do not give up either.
  *
+ * What cannot leave for another reason (no route, a firewall, a packet that is too
+ * long) will not leave with the next packet either: RC stops there and tries the
+ * same again after such a pause, and the ACK timer counts as if it had been lost.
+ * UC leaves out the rest of the message.
+ *
  * The ACK timer goes on while there is no room: a queue that never has room is a network
  * that loses everything, and the QP gives up as it would there, though not
  * before RXE_PAUSE_PATIENCE_NS each time.  A fatal NAK is tried
@@ -51,15 +56,21 @@ struct rxe_qp;
  * @until: when that is
  * @refused: times in a row that a train was refused; 0: the last one was not
  * @singles: so many packets are still sent one by one
- * @no_memory: that was what it lacked the last time
+ * @err: and what the answer was
  */
 struct rxe_pause {
 	struct hrtimer timer;
 	ktime_t until;
 	u8 refused;
 	u16 singles;
-	bool no_memory;
+	int err;
 };
+
+/* Neither room nor memory is what lacks: a route, a right, the size. */
+static inline bool rxe_pause_is_hard(int err)
+{
+	return err != -ENOBUFS && err != -ENOMEM;
+}
 
 void rxe_pause_init(struct rxe_qp *qp);
 /* A new life of the QP. */
@@ -78,6 +89,11 @@ void rxe_pause_told(struct rxe_qp *qp, int err, u32 segs);
  * has left (0).
  */
 bool rxe_pause_keeps(struct rxe_qp *qp, int err);
+/*
+ * The same for an answer.  No timer of this QP gives up on one that a hard error
+ * keeps here: after some attempts it is the requester's to ask again.
+ */
+bool rxe_pause_keeps_answer(const struct rxe_qp *qp, int err);
 /* It is not the network's fault that no answer comes. */
 bool rxe_pause_excuses(const struct rxe_qp *qp);
 /* Nothing may be sent now. */

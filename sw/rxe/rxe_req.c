@@ -214,6 +214,7 @@ static bool send_message(struct rxe_qp *qp, struct rxe_swqe *wqe,
 	struct rxe_cursor from;
 	struct rxe_train t;
 	struct rxe_pkt pkt;
+	int err;
 
 	if (!max || (probe && req->psn != req->una))
 		return false;
@@ -237,10 +238,14 @@ static bool send_message(struct rxe_qp *qp, struct rxe_swqe *wqe,
 		}
 	}
 	rxe_cursor_end(&from);
-	if (rxe_pause_keeps(qp, rxe_train_send(&t))) {
+	err = rxe_train_send(&t);
+	if (rxe_pause_keeps(qp, err)) {
 		tried_up_to(qp, rxe_psn_add(req->psn, i));
 		return false;
 	}
+	/* Of a message that has a hole the rest is of no use (UC). */
+	if (err && wqe->status == IB_WC_SUCCESS)
+		i = msg.packets - index;
 	/* A WQE that cannot be read stays the next one, and fails as such. */
 	if (i)
 		sent_up_to(qp, wqe, rxe_psn_add(req->psn, i), b);
@@ -326,13 +331,13 @@ static bool send_non_posted(struct rxe_qp *qp, struct rxe_swqe *wqe,
 	wqe_cursor(qp, wqe, &from, 0);
 	err = rxe_send_one(qp, &pkt, &from);
 	rxe_cursor_end(&from);
-	if (rxe_pause_keeps(qp, err)) {
-		tried_up_to(qp, end_psn);
-		return false;
-	}
 	if (err == -EFAULT) {
 		wqe->status = IB_WC_LOC_PROT_ERR;
 		return true;
+	}
+	if (rxe_pause_keeps(qp, err)) {
+		tried_up_to(qp, end_psn);
+		return false;
 	}
 	req->rd_end[req->rd_head++ % RXE_MAX_RD_ATOMIC] = end_psn;
 	req->rd_pkts += end - index;
@@ -378,13 +383,13 @@ static bool send_datagram(struct rxe_qp *qp, struct rxe_swqe *wqe,
 	wqe_cursor(qp, wqe, &from, 0);
 	err = rxe_send_one(qp, &pkt, &from);
 	rxe_cursor_end(&from);
-	if (rxe_pause_keeps(qp, err)) {
-		tried_up_to(qp, rxe_psn_add(req->psn, 1));
-		return false;
-	}
 	if (err == -EFAULT) {
 		wqe->status = IB_WC_LOC_PROT_ERR;
 		return true;
+	}
+	if (rxe_pause_keeps(qp, err)) {
+		tried_up_to(qp, rxe_psn_add(req->psn, 1));
+		return false;
 	}
 	b->bytes -= 64 + wqe->length;
 	sent_up_to(qp, wqe, rxe_psn_add(req->psn, 1), b);

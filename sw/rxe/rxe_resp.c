@@ -91,7 +91,7 @@ static void send_reply(struct rxe_qp *qp)
 	 * What there is no room or memory for goes out later, but the QP does
 	 * not wait for ever to tell its owner.
 	 */
-	if (rxe_pause_keeps(qp, rxe_send_one(qp, &pkt, NULL)) &&
+	if (rxe_pause_keeps_answer(qp, rxe_send_one(qp, &pkt, NULL)) &&
 	    (!resp->fatal || qp->pause.refused < RXE_PAUSE_GIVE_UP))
 		return;
 	resp->reply_due = false;

@@ -318,7 +318,7 @@ static void answer_atomic(struct rxe_qp *qp, struct rxe_job *job,
 	};
 
 	b->bytes -= 64;
-	if (!rxe_pause_keeps(qp, rxe_send_one(qp, &pkt, NULL)))
+	if (!rxe_pause_keeps_answer(qp, rxe_send_one(qp, &pkt, NULL)))
 		job->psn = job->end_psn;
 }
 
@@ -366,7 +366,7 @@ static bool answer_read(struct rxe_qp *qp, struct rxe_job *job,
 			job->psn = rxe_psn_add(job->psn, 1);
 	}
 	rxe_cursor_end(&from);
-	if (rxe_pause_keeps(qp, rxe_train_send(&t))) {
+	if (rxe_pause_keeps_answer(qp, rxe_train_send(&t))) {
 		job->psn = began;
 		return true;
 	}

@@ -457,6 +457,34 @@ static void read_waits_for_room(struct kunit *test)
 	sm_end(sm);
 }
 
+/* A firewall here refuses an answer: those behind it are not tried. */
+static void read_answers_are_refused(struct kunit *test)
+{
+	struct sm *sm = sm_start(test);
+	u32 i;
+
+	sm->rxe->trains = false;
+	sm->qp->pause.refused = RXE_PAUSE_GIVE_UP - 2;
+	sm->xmit_answer = -EPERM;
+	read(sm, PSN, 0, 3 * MTU);
+	KUNIT_EXPECT_EQ(test, sm_counted(sm, RXE_CNT_SEND_ERR), 1);
+	sm->xmit_answer = 0;
+	sm_pause_over(sm);
+	sm_expect_data(sm, FIRST, PSN, 0, MTU, false);
+	sm_expect_data(sm, MIDDLE, PSN + 1, MTU, MTU, false);
+	sm_expect_data(sm, LAST, PSN + 2, 2 * MTU, MTU, false);
+	/* Not for ever: it is the requester that asks again. */
+	sm->xmit_answer = -EPERM;
+	read(sm, PSN + 3, 0, MTU);
+	for (i = 0; i < 20 && sm->qp->resp.job_tail != sm->qp->resp.job_head; i++)
+		sm_pause_over(sm);
+	KUNIT_EXPECT_LT(test, i, 20);
+	sm->xmit_answer = 0;
+	sm_pause_over(sm);
+	sm_expect_none(sm);
+	sm_end(sm);
+}
+
 /* Answers in trains, and one by one where the link says so. */
 static void read_trains(struct kunit *test)
 {
@@ -495,6 +523,7 @@ static struct kunit_case rxe_sm_read_cases[] = {
 	KUNIT_CASE(read_late_answers_cost_nothing),
 	KUNIT_CASE(read_region_goes),
 	KUNIT_CASE(read_waits_for_room),
+	KUNIT_CASE(read_answers_are_refused),
 	KUNIT_CASE(read_trains),
 	{}
 };

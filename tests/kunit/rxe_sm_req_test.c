@@ -295,23 +295,50 @@ static void req_psn_wraps(struct kunit *test)
 	sm_end(sm);
 }
 
-/* The network here loses everything: lost packets, no more. */
+/* Something here refuses a packet: those behind it wait for what comes of it. */
 static void req_local_errors(struct kunit *test)
 {
 	struct sm *sm = sm_start(test);
 
+	/* The pause is a long one. */
+	sm->qp->pause.refused = RXE_PAUSE_DOUBLINGS;
 	sm->xmit_answer = -EPERM;
 	sm_post(sm, 1, IB_WR_SEND, 0, MTU + 4, 0);
+	sm_post(sm, 2, IB_WR_SEND, 0, 4, 0);
 	sm_expect_none(sm);
 	KUNIT_EXPECT_EQ(test, sm->qp->state, IB_QPS_RTS);
 	KUNIT_EXPECT_EQ(test, sm_counted(sm, RXE_CNT_SEND_ERR), 2);
 	KUNIT_EXPECT_EQ(test, sm_counted(sm, RXE_CNT_TX_PAUSE), 0);
-	sm->xmit_answer = 0;
+	/* No network is asked twice at a time, but a retry is spent. */
 	sm_ack_timeout(sm);
+	KUNIT_EXPECT_EQ(test, sm->qp->req.retries_left, sm->conf.retry_cnt - 1);
+	KUNIT_EXPECT_EQ(test, sm->qp->req.window, RXE_WINDOW_PKTS);
+	sm->xmit_answer = 0;
+	sm_pause_over(sm);
 	sm_expect_data(sm, S_FIRST, PSN, 0, MTU, true);
 	sm_expect_data(sm, S_LAST, PSN + 1, MTU, 4, true);
-	sm_ack(sm, PSN + 1, UNLIMITED, 1);
+	sm_expect_data(sm, S_ONLY, PSN + 2, 0, 4, true);
+	sm_ack(sm, PSN + 2, UNLIMITED, 2);
 	sm_expect_send_wc(sm, 1, IB_WC_SUCCESS);
+	sm_expect_send_wc(sm, 2, IB_WC_SUCCESS);
+	sm_end(sm);
+}
+
+/* The same with requests that have answers of their own. */
+static void req_local_errors_of_reads(struct kunit *test)
+{
+	struct sm *sm = sm_start(test);
+
+	sm->qp->pause.refused = RXE_PAUSE_DOUBLINGS;
+	sm->xmit_answer = -EHOSTUNREACH;
+	sm_post(sm, 1, IB_WR_RDMA_READ, 0, 64, 0);
+	sm_post(sm, 2, IB_WR_RDMA_READ, 64, 64, 0);
+	KUNIT_EXPECT_EQ(test, sm_counted(sm, RXE_CNT_SEND_ERR), 1);
+	sm->xmit_answer = 0;
+	sm_pause_over(sm);
+	sm_expect_read(sm, PSN, 0, 64);
+	sm_expect_read(sm, PSN + 1, 0, 64);
+	sm_expect_none(sm);
 	sm_end(sm);
 }
 
@@ -660,6 +687,7 @@ static struct kunit_case rxe_sm_req_cases[] = {
 	KUNIT_CASE(req_trains),
 	KUNIT_CASE(req_psn_wraps),
 	KUNIT_CASE(req_local_errors),
+	KUNIT_CASE(req_local_errors_of_reads),
 	KUNIT_CASE(req_read_is_split_and_paced),
 	KUNIT_CASE(req_max_rd_atomic),
 	KUNIT_CASE(req_fence),

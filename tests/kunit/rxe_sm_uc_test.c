@@ -150,6 +150,25 @@ static void uc_gives_up_waiting(struct kunit *test)
 	sm_end(sm);
 }
 
+/* Of a message that lost a packet here no other leaves. */
+static void uc_drops_a_message_that_is_refused(struct kunit *test)
+{
+	struct sm_conf conf = uc_conf();
+	struct sm *sm;
+
+	conf.pages = 128;
+	sm = sm_make(test, &conf);
+	sm->xmit_answer = -EPERM;
+	sm_post(sm, 1, IB_WR_SEND, 0, 500 * MTU, 0);
+	sm_expect_send_wc(sm, 1, IB_WC_SUCCESS);
+	KUNIT_EXPECT_LT(test, sm_counted(sm, RXE_CNT_SEND_ERR), 65);
+	sm->xmit_answer = 0;
+	sm_post(sm, 2, IB_WR_SEND, 0, 100, 0);
+	sm_expect_data(sm, OP(SEND_ONLY), SQ_PSN + 500, 0, 100, false);
+	sm_expect_send_wc(sm, 2, IB_WC_SUCCESS);
+	sm_end(sm);
+}
+
 static void uc_does_not_what_needs_answers(struct kunit *test)
 {
 	static const enum ib_wr_opcode opcodes[] = {
@@ -388,6 +407,7 @@ static struct kunit_case rxe_sm_uc_cases[] = {
 	KUNIT_CASE(uc_has_no_window),
 	KUNIT_CASE(uc_waits_for_room),
 	KUNIT_CASE(uc_gives_up_waiting),
+	KUNIT_CASE(uc_drops_a_message_that_is_refused),
 	KUNIT_CASE(uc_does_not_what_needs_answers),
 	KUNIT_CASE(uc_send_error_is_sqe),
 	KUNIT_CASE(uc_send_error_in_the_middle),
