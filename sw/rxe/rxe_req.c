@@ -210,12 +210,19 @@ static bool send_message(struct rxe_qp *qp, struct rxe_swqe *wqe,
 	};
 	u32 max = min(msg.packets - index, window_room(qp));
 	bool probe = out_of_credit(qp, wqe);
+	/* A WRITE's last packet takes the receive: those before it may go. */
+	bool but_last = probe && !rxe_wqe_is_send(wqe) &&
+			index + 1 < msg.packets;
 	u32 seg_len, bytes, n, i;
 	struct rxe_cursor from;
 	struct rxe_train t;
 	struct rxe_pkt pkt;
 	int err;
 
+	if (but_last) {
+		max = min(max, msg.packets - 1 - index);
+		probe = false;
+	}
 	if (!max || (probe && req->psn != req->una))
 		return false;
 	if (req->single || probe)
@@ -230,7 +237,8 @@ static bool send_message(struct rxe_qp *qp, struct rxe_swqe *wqe,
 	b->bytes -= bytes;
 	for (i = 0; i < n; i++) {
 		fill_pkt(qp, wqe, &msg, index + i, &pkt);
-		if (probe || (i == n - 1 && want_ack(qp, pkt.psn, b)))
+		if (probe || (i == n - 1 && want_ack(qp, pkt.psn, b)) ||
+		    (but_last && index + i + 2 == msg.packets))
 			pkt.ack_req = true;
 		if (rxe_train_add(&t, &pkt, &from)) {
 			wqe->status = IB_WC_LOC_PROT_ERR;

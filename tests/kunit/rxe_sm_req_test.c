@@ -507,6 +507,36 @@ static void req_limited_by_credits(struct kunit *test)
 	sm_end(sm);
 }
 
+/* Without credit all of a WRITE goes but what takes the receive. */
+static void req_write_imm_without_credit(struct kunit *test)
+{
+	struct sm *sm = sm_start(test);
+	u32 i;
+
+	sm_post(sm, 1, IB_WR_SEND, 0, 8, 0);
+	sm_skip(sm);
+	sm_ack(sm, PSN, 0, 1);
+	sm_expect_send_wc(sm, 1, IB_WC_SUCCESS);
+	sm_post(sm, 2, IB_WR_RDMA_WRITE_WITH_IMM, 0, 6 * MTU, 0);
+	sm_expect_data(sm, IB_OPCODE_RC_RDMA_WRITE_FIRST, PSN + 1, 0, MTU,
+		       false);
+	for (i = 1; i < 5; i++)
+		sm_expect_data(sm, IB_OPCODE_RC_RDMA_WRITE_MIDDLE, PSN + 1 + i,
+			       i * MTU, MTU, i == 4);
+	sm_expect_none(sm);
+	/* Nothing behind it either: the last one asks how it stands. */
+	sm_post(sm, 3, IB_WR_RDMA_WRITE, 0, 8, 0);
+	sm_expect_none(sm);
+	sm_ack(sm, PSN + 5, 0, 1);
+	sm_expect_data(sm, IB_OPCODE_RC_RDMA_WRITE_LAST_WITH_IMMEDIATE, PSN + 6,
+		       5 * MTU, MTU, true);
+	sm_expect_data(sm, IB_OPCODE_RC_RDMA_WRITE_ONLY, PSN + 7, 0, 8, true);
+	sm_ack(sm, PSN + 7, UNLIMITED, 3);
+	sm_expect_send_wc(sm, 2, IB_WC_SUCCESS);
+	sm_expect_send_wc(sm, 3, IB_WC_SUCCESS);
+	sm_end(sm);
+}
+
 /* A READ in three parts is three messages to the responder that counts. */
 static void req_credits_behind_a_split_read(struct kunit *test)
 {
@@ -693,6 +723,7 @@ static struct kunit_case rxe_sm_req_cases[] = {
 	KUNIT_CASE(req_fence),
 	KUNIT_CASE(req_credit_codes),
 	KUNIT_CASE(req_limited_by_credits),
+	KUNIT_CASE(req_write_imm_without_credit),
 	KUNIT_CASE(req_credits_behind_a_split_read),
 	KUNIT_CASE(req_protection_waits_its_turn),
 	KUNIT_CASE(req_protection_inside_a_message),
