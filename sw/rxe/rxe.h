@@ -23,6 +23,7 @@
 #include <rdma/rdma_user_rxe.h>
 #include <rdma/uverbs_ioctl.h>
 #include "rxe_counters.h"
+#include "rxe_pause.h"
 
 #ifdef CONFIG_HIGHMEM
 #error "rdma_rxe addresses all memory directly: 64-bit kernels only"
@@ -82,6 +83,7 @@ struct rxe_qp_entry;
  * @mtu: largest payload of a packet in bytes, 256 to 4096, follows the netdev
  * @gid_tbl_len: how many addresses its GID table takes
  * @trains: bursts may leave as one segmentation-offload skb
+ * @lanes: QPs that wait for room in queues of this machine
  * @counters: per CPU
  * @qp_counts: struct rxe_qp_counts by the number of the core's counter
  */
@@ -100,6 +102,7 @@ struct rxe_dev {
 	u32 mtu;
 	int gid_tbl_len;
 	bool trains;
+	struct rxe_lanes lanes;
 	struct rxe_counters __percpu *counters;
 	struct xarray qp_counts;
 	u32 next_qp_counts;

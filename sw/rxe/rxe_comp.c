@@ -500,7 +500,8 @@ void rxe_comp_timeout(struct rxe_qp *qp)
 	}
 	/* Nothing is under way, nor was it kept from being so. */
 	if (req->una == req->max_psn &&
-	    (!qp->pause.refused || qp->state == IB_QPS_SQD))
+	    (!(qp->pause.refused || qp->pause.lane) ||
+	     qp->state == IB_QPS_SQD))
 		return;
 	rxe_qp_count(qp, RXE_CNT_TIMEOUT);
 	if (!req->retries_left) {

@@ -171,6 +171,7 @@ static struct rxe_dev *rxe_alloc(struct net_device *ndev, const char *name)
 		return NULL;
 	}
 	xa_init_flags(&rxe->qp_counts, XA_FLAGS_ALLOC1);
+	rxe_lanes_init(&rxe->lanes);
 	rxe->ndev = ndev;
 	netdev_hold(ndev, &rxe->tracker, GFP_KERNEL);
 	spin_lock_init(&rxe->route_lock);

@@ -70,6 +70,8 @@ void rxe_flow_set(struct rxe_flow *flow, struct rxe_dev *rxe,
 int rxe_flow_init(struct rxe_flow *flow, struct rxe_dev *rxe,
 		  const struct rdma_ah_attr *attr, u32 sqpn, u32 dqpn);
 void rxe_flow_release(struct rxe_flow *flow);
+/* The interface that packets leave by now; 0: there is no way. */
+int rxe_flow_oif(struct rxe_flow *flow);
 /* Forget the cached route: addresses or routes changed. */
 void rxe_flow_reset_route(struct rxe_flow *flow);
 /*

@@ -284,6 +284,24 @@ static inline struct rxe_qp *to_rxe_qp(struct ib_qp *ibqp)
 	return container_of(ibqp, struct rxe_qp, ibqp);
 }
 
+/* Nothing may be sent now: it waits, or has to from now on. */
+static inline bool rxe_paused(struct rxe_qp *qp)
+{
+	if (likely(!qp->pause.refused && !READ_ONCE(qp->rxe->lanes.waiting)))
+		return false;
+	return rxe_pause_holds_back(qp);
+}
+
+/*
+ * What became of a train of @segs packets: the network's answer, or -ENOMEM when
+ * there was no memory for it.  BH off.
+ */
+static inline void rxe_pause_told(struct rxe_qp *qp, int err, u32 segs)
+{
+	if (unlikely(err || qp->pause.singles || qp->pause.refused))
+		rxe_pause_heard(qp, err, segs);
+}
+
 /* Queue pair 1 of its link, for the kernel's management datagrams. */
 static inline bool rxe_qp_is_gsi(const struct rxe_qp *qp)
 {

@@ -109,7 +109,7 @@ u64 rxe_req_patience_ns(const struct rxe_qp *qp)
 	u64 ns = rxe_ack_timeout_ns(qp->attr.timeout) << qp->req.backoff;
 
 	/* What waits for room in a queue here has not had its chance yet. */
-	return qp->pause.refused ? max_t(u64, ns, RXE_PAUSE_PATIENCE_NS) : ns;
+	return qp->pause.refused || qp->pause.lane ? max_t(u64, ns, RXE_PAUSE_PATIENCE_NS) : ns;
 }
 
 /* An answer is to come, to what was sent or to what should have been. */
@@ -548,7 +548,7 @@ bool rxe_req_may_move(const struct rxe_qp *qp)
 bool rxe_req_pending(struct rxe_qp *qp)
 {
 	return (qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD) &&
-	       !qp->req.wait_rnr && !rxe_paused(qp) && rxe_sq_fetch(qp);
+	       !qp->req.wait_rnr && !rxe_pause_waits(qp) && rxe_sq_fetch(qp);
 }
 
 void rxe_req_rewind(struct rxe_qp *qp)

@@ -247,13 +247,17 @@ static void count_again(struct rxe_resp *resp, u32 psn)
 	resp->again = min(resp->again + 1, RXE_RD_SINGLE);
 }
 
-/* It is being answered still: at most go back to what was lost. */
+/*
+ * It is being answered still: at most go back to what was lost.  What has not left
+ * yet is not.
+ */
 static void rewind_job(struct rxe_qp *qp, struct rxe_job *job,
 		       const struct rxe_pkt *pkt)
 {
 	if (rxe_psn_diff(pkt->psn, job->psn) >= 0 || job->atomic ||
 	    !(pkt->op->flags & RXE_OP_READ_REQ) || !may_read(qp, pkt))
 		return;
+	count_again(&qp->resp, pkt->psn);
 	job->psn = pkt->psn;
 	job->first_psn = pkt->psn;
 	job->va = pkt->va;
@@ -290,13 +294,13 @@ void rxe_resp_non_posted_again(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 		rxe_qp_count(qp, RXE_CNT_DROP_AGAIN);
 		return;
 	}
-	count_again(resp, pkt->psn);
 	for (i = resp->job_tail; i != resp->job_head; i++) {
 		if (job_at(resp, i)->end_psn == job.end_psn) {
 			rewind_job(qp, job_at(resp, i), pkt);
 			return;
 		}
 	}
+	count_again(resp, pkt->psn);
 	if (rxe_resp_jobs(qp) < resp->res_size &&
 	    answer_again(qp, pkt, done, &job))
 		*job_at(resp, resp->job_head++) = job;

@@ -341,6 +341,13 @@ static struct dst_entry *flow_dst(struct rxe_flow *flow)
 	return dst;
 }
 
+int rxe_flow_oif(struct rxe_flow *flow)
+{
+	const struct dst_entry *dst = flow_dst(flow);
+
+	return dst ? dst->dev->ifindex : 0;
+}
+
 static void make_ip4(const struct rxe_flow *flow, struct iphdr *ip)
 {
 	ip->version = 4;

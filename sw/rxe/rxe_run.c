@@ -106,7 +106,7 @@ static bool run_resp(struct rxe_qp *qp, struct rxe_budget *b, int *cpu)
 {
 	if (here(qp->resp.cpu))
 		return rxe_resp_work(qp, b);
-	if (rxe_resp_due(qp) && !rxe_paused(qp))
+	if (rxe_resp_due(qp) && !rxe_pause_waits(qp))
 		call(cpu, qp->resp.cpu);
 	return false;
 }
@@ -127,8 +127,11 @@ static bool run_pass(struct rxe_qp *qp, int *cpu)
 	/* Neither side starves the other. */
 	struct rxe_budget req = { RXE_RUN_BYTES, RXE_RUN_WQES };
 	struct rxe_budget resp = req;
-	bool more = run_rx(qp, cpu);
+	bool more;
 
+	if (unlikely(qp->pause.lane))
+		rxe_pause_turn(qp);
+	more = run_rx(qp, cpu);
 	/* What another processor has yet to handle may be the answer. */
 	if (skb_queue_empty_lockless(&qp->rxq) &&
 	    test_and_clear_bit(RXE_TODO_TIMEOUT, &qp->todo))
@@ -144,6 +147,9 @@ static bool run_pass(struct rxe_qp *qp, int *cpu)
 		more |= rxe_req_flush(qp, &req);
 	if (qp->state == IB_QPS_ERR)
 		more |= rxe_resp_flush(qp, &resp);
+	/* Not while another processor has yet to use it. */
+	if (unlikely(qp->pause.turn) && *cpu == nr_cpu_ids)
+		rxe_pause_turn_over(qp);
 	return more;
 }
 

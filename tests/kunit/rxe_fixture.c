@@ -23,6 +23,7 @@ struct rxe_dev *fake_dev(struct kunit *test)
 	rxe->ib.num_comp_vectors = 1;
 	xa_init_flags(&rxe->qp_counts, XA_FLAGS_ALLOC1);
 	spin_lock_init(&rxe->route_lock);
+	rxe_lanes_init(&rxe->lanes);
 	rxe->counters = alloc_percpu(struct rxe_counters);
 	KUNIT_ASSERT_NOT_NULL(test, (void *)rxe->counters);
 	KUNIT_ASSERT_EQ(test, 0,

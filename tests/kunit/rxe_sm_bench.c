@@ -43,7 +43,9 @@ static int catch_skb(struct net *net, struct sock *sk, struct sk_buff *skb)
 	u32 seg = skb_shinfo(skb)->gso_size ?: left;
 	LIST_HEAD(list);
 
-	if (sm->xmit_answer) {
+	if (sm->room) {
+		sm->room--;
+	} else if (sm->xmit_answer) {
 		kfree_skb(skb);
 		return sm->xmit_answer;
 	}
@@ -209,7 +211,7 @@ struct sm *sm_make(struct kunit *test, const struct sm_conf *conf)
 	spin_lock_init(&sm->lock);
 	INIT_LIST_HEAD(&sm->sent);
 	INIT_LIST_HEAD(&sm->seen);
-	sm->rxe = fake_dev(test);
+	sm->rxe = conf->link_of ? conf->link_of->rxe : fake_dev(test);
 	sm->rxe->net = &init_net;
 	sm->rxe->trains = true;
 	sm->rxe->mtu = 4096;
@@ -699,7 +701,16 @@ bool sm_memory_was_short(void)
 
 void sm_pause_over(struct sm *sm)
 {
-	while (rxe_paused(sm->qp))
+	ktime_t until = READ_ONCE(sm->qp->pause.until);
+	int i;
+
+	/* First it has to be the first of its lane. */
+	for (i = 0; i < 10000 && until == KTIME_MAX; i++) {
+		usleep_range(100, 200);
+		until = READ_ONCE(sm->qp->pause.until);
+	}
+	KUNIT_ASSERT_NE(sm->test, until, KTIME_MAX);
+	while (ktime_before(ktime_get(), until))
 		usleep_range(100, 200);
 	rxe_run_task(sm->qp);
 	sm_settle(sm);

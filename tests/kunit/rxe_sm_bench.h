@@ -44,6 +44,7 @@ struct sm_conf {
 	u32 max_wr;		/* of each queue */
 	bool sig_req;		/* only signaled sends complete */
 	bool srq;		/* receives are in one, sm->srq */
+	struct sm *link_of;	/* on the link of another bench, or NULL */
 	enum ib_qp_state state;	/* how far it goes: RTR or RTS */
 };
 
@@ -76,6 +77,7 @@ struct sm {
 	u32 trains;
 	u32 garbage;		/* sent, and could not be parsed */
 	int xmit_answer;	/* what the network says: NET_XMIT_* */
+	u32 room;		/* but to this many skbs */
 	/* Asynchronous events by type, since they were asked for. */
 	int qp_events[BITS_PER_LONG];
 	int cq_errs;
@@ -180,7 +182,10 @@ void sm_rnr_timeout(struct sm *sm);
 void sm_no_memory(struct sm *sm);
 /* Has it failed? */
 bool sm_memory_was_short(void);
-/* So is the pause after the network had no room; waits for it. */
+/*
+ * So is the pause after the network had no room; waits for it.  There may have
+ * been another since.
+ */
 void sm_pause_over(struct sm *sm);
 
 /* ---- out ---- */

@@ -457,6 +457,26 @@ static void read_waits_for_room(struct kunit *test)
 	sm_end(sm);
 }
 
+/* Asked for again while it waits, it waits: nothing of it is lost. */
+static void read_asked_again_while_it_waits(struct kunit *test)
+{
+	struct sm *sm = sm_start(test);
+	u32 i;
+
+	sm->xmit_answer = NET_XMIT_DROP;
+	read(sm, PSN, 0, 2 * MTU + 4);
+	for (i = 0; i < 5; i++)
+		read(sm, PSN, 0, 2 * MTU + 4);
+	KUNIT_EXPECT_EQ(test, sm->qp->resp.again, 0);
+	sm->xmit_answer = 0;
+	sm_pause_over(sm);
+	sm_expect_data(sm, FIRST, PSN, 0, MTU, false);
+	sm_expect_data(sm, MIDDLE, PSN + 1, MTU, MTU, false);
+	sm_expect_data(sm, LAST, PSN + 2, 2 * MTU, 4, false);
+	sm_expect_none(sm);
+	sm_end(sm);
+}
+
 /* A firewall here refuses an answer: those behind it are not tried. */
 static void read_answers_are_refused(struct kunit *test)
 {
@@ -523,6 +543,7 @@ static struct kunit_case rxe_sm_read_cases[] = {
 	KUNIT_CASE(read_late_answers_cost_nothing),
 	KUNIT_CASE(read_region_goes),
 	KUNIT_CASE(read_waits_for_room),
+	KUNIT_CASE(read_asked_again_while_it_waits),
 	KUNIT_CASE(read_answers_are_refused),
 	KUNIT_CASE(read_trains),
 	{}

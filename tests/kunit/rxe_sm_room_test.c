@@ -89,6 +89,16 @@ static void room_for_trains_again(struct kunit *test)
 	sm_end(sm);
 }
 
+/* It has been refused so often that its own network seems to be at fault. */
+static void wait_until_stuck(struct sm *sm)
+{
+	int i;
+
+	for (i = 0; i < 20 && !sm->qp->pause.stuck; i++)
+		sm_pause_over(sm);
+	KUNIT_EXPECT_TRUE(sm->test, sm->qp->pause.stuck);
+}
+
 /* A queue without room for ever is a network that loses everything. */
 static void room_never(struct kunit *test)
 {
@@ -100,6 +110,7 @@ static void room_never(struct kunit *test)
 	sm->xmit_answer = NET_XMIT_DROP;
 	sm_post(sm, 1, IB_WR_RDMA_READ, 0, 4, 0);
 	KUNIT_EXPECT_NE(test, sm->qp->req.ack_deadline, 0);
+	wait_until_stuck(sm);
 	sm_ack_timeout(sm);
 	sm_expect_no_wc(sm);
 	KUNIT_EXPECT_NE(test, sm->qp->req.ack_deadline, 0);
@@ -170,6 +181,7 @@ static void room_never_for_an_answer(struct kunit *test)
 	sm_expect_recv_wc(sm, 7, IB_WC_SUCCESS);
 	sm_post(sm, 1, IB_WR_SEND, 0, 4, 0);
 	KUNIT_EXPECT_NE(test, sm->qp->req.ack_deadline, 0);
+	wait_until_stuck(sm);
 	sm_ack_timeout(sm);
 	sm_expect_send_wc(sm, 1, IB_WC_RETRY_EXC_ERR);
 	sm_end(sm);

@@ -10,7 +10,7 @@
 #   tests/lab/shaper.sh [--full]
 #
 # --full: more queues, and such as are elsewhere in the network.
-# TEST_ONLY: one part, near or far.
+# TEST_ONLY: one part, near, crowd or far.
 . "$(dirname "$0")/lib.sh"
 
 seconds=3 full=''
@@ -92,6 +92,48 @@ near()
 	topology_down
 }
 
+# How many bytes END's shaper has sent
+shaped() { at "$1" tc -s qdisc show dev "$(of "$1" net)" | sed -n 's/^ Sent \([0-9]*\) .*/\1/p' | head -n 1; }
+
+# together QPS SIZE END OP: they share a queue that holds five packets; the data
+# leaves at END
+together()
+{
+	local name="$1 queue pairs at a queue of 6k, $4" before took bytes
+	counters_mark
+	before=$(shaped "$3")
+	pass_on "$VERBS/crowd" -d rxa -D rxb --name "$name" --qps "$1" --size "$2" --op "$4" \
+		--mtu 1024 --timeout 14
+	counters_read
+	took=$(sed -n 's/^# took //p' "$TMP/pass")
+	[ -n "$took" ] || return
+	bytes=$((($(shaped "$3") - before) * 1000 / took))
+	[ $bytes -ge $((RATE * 9 / 10)) ]
+	verdict $? "$name: $bytes bytes a second leave, $((bytes * 100 / RATE)) % of the rate"
+	# The first trains, of those who found the queue not quite full, were cut.
+	note "$name: $(($(grew "$3" sent_bytes) * 100 / ($1 * $2))) % of the payload is what was sent"
+	show_grown
+}
+
+# Many at one short queue: each gets its turn, and nobody gives up.
+crowd()
+{
+	local op qps=32 size=65536 ops=(write read)
+	[ -z "$full" ] || ops=(write read send) qps=64 size=262144
+	topology_up netns 1500 && transfers_ready v4 || die "links"
+	for op in a b; do
+		at $op tc qdisc add dev "$(of $op net)" root tbf rate 10mbit burst 3k limit 6k || {
+			skip "no shaper" "many queue pairs at one queue"
+			topology_down
+			return
+		}
+	done
+	for op in "${ops[@]}"; do
+		together $qps $size "$([ "$op" = read ] && echo b || echo a)" "$op"
+	done
+	topology_down
+}
+
 # A queue elsewhere tells nothing: what it drops is found missing. The data is
 # intact and nobody gives up; how much of the link is used is only told.
 far()
@@ -113,7 +155,7 @@ far()
 	done
 	topology_down
 }
-for part in ${TEST_ONLY:-near ${full:+far}}; do
+for part in ${TEST_ONLY:-near crowd ${full:+far}}; do
 	$part
 done
 finish
