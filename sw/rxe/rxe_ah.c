@@ -4,6 +4,7 @@
  * from here and never from memory that a program can write.
  */
 #include <linux/gfp.h>
+#include <linux/jiffies.h>
 #include <linux/slab.h>
 #include <rdma/ib_addr.h>
 #include <softroce/rcu.h>
@@ -138,6 +139,34 @@ int rxe_destroy_ah(struct ib_ah *ibah, u32 flags)
 	return 0;
 }
 
+/*
+ * The flow turns to another address.  Whether the addresses of the last time are
+ * behind several interfaces decides if datagrams wait for room.
+ */
+static void turn_away(struct rxe_qp *qp)
+{
+	struct rxe_req *req = &qp->req;
+	int oif;
+
+	/* Nothing has left that way if it has no route. */
+	if (!qp->flow.valid || !qp->flow.dst)
+		return;
+	oif = qp->flow.dst->dev->ifindex;
+	if (req->ud_oif && req->ud_oif != oif) {
+		req->ud_several = true;
+		req->ud_turned = jiffies;
+	}
+	req->ud_oif = oif;
+}
+
+bool rxe_ah_several(const struct rxe_qp *qp)
+{
+	const struct rxe_req *req = &qp->req;
+
+	return req->ud_several &&
+	       time_before(jiffies, req->ud_turned + RXE_AH_TURNED);
+}
+
 int rxe_ah_use(struct rxe_qp *qp, u32 num, u32 remote_qpn)
 {
 	const struct rxe_ah_entry *entry;
@@ -147,6 +176,7 @@ int rxe_ah_use(struct rxe_qp *qp, u32 num, u32 remote_qpn)
 	entry = xa_load(&ah_table, num);
 	found = entry && entry->pd == qp->pd;
 	if (found && !(qp->flow.valid && qp->req.ah_num == num)) {
+		turn_away(qp);
 		rxe_flow_set(&qp->flow, qp->rxe, &entry->attr, entry->oif,
 			     qp->qpn, remote_qpn);
 		qp->req.ah_num = num;

@@ -50,5 +50,11 @@ void rxe_ah_exit(void);
  * Return 0, or -ENOENT: its PD has no such address.
  */
 int rxe_ah_use(struct rxe_qp *qp, u32 num, u32 remote_qpn);
+/*
+ * Do the addresses that @qp turns to lead out of several interfaces?  So they did
+ * within RXE_AH_TURNED.
+ */
+#define RXE_AH_TURNED HZ
+bool rxe_ah_several(const struct rxe_qp *qp);
 
 #endif

@@ -4,6 +4,7 @@
  * how.
  */
 #include <linux/ktime.h>
+#include "rxe_ah.h"
 #include "rxe_qp.h"
 #include "rxe_req.h"
 
@@ -218,6 +219,10 @@ static void failed(struct rxe_qp *qp, int err)
 	if (rxe_pause_is_hard(err)) {
 		if (!rxe_qp_is_rc(qp))
 			return;
+	} else if (err == -ENOBUFS && rxe_qp_is_ud(qp) && rxe_ah_several(qp)) {
+		leave(qp, RXE_PAUSE_NS);
+		p->refused = RXE_PAUSE_GIVE_UP_UD;
+		return;
 	} else {
 		rxe_qp_count(qp, RXE_CNT_TX_PAUSE);
 		p->singles = RXE_PAUSE_SINGLES;

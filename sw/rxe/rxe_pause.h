@@ -26,6 +26,11 @@
  * and the answer to each is exact, until so many in a row have got through that
  * the queue seems to have room again.
  *
+ * Datagrams of a QP are sent in their order, so one that waits keeps those to
+ * other addresses.  It waits for RXE_PAUSE_GIVE_UP_UD attempts, and not at all
+ * while the QP's datagrams leave by several interfaces: then it is lost, as
+ * datagrams may be, and counted in send_err.
+ *
  * Without memory for a packet the QP pauses as well, by itself: nothing has been
  * lost, so no retry is spent, and UC and UD do not give up either.
  *

@@ -138,6 +138,9 @@ struct rxe_req {
 	u32 rd_head;
 	u32 rd_tail;
 	u32 ah_num;		/* UD: whose address the flow has, or 0 */
+	int ud_oif;		/* UD: by which the last one's left, or 0 */
+	unsigned long ud_turned;	/* UD: when those were two, if @ud_several */
+	bool ud_several;
 	int tx_cpu;		/* the last request left from */
 	unsigned long tx_jiffies;	/* and when */
 	u32 rd_pkts;		/* PSNs that those requests span */

@@ -10,7 +10,7 @@
 #   tests/lab/shaper.sh [--full]
 #
 # --full: more queues, and such as are elsewhere in the network.
-# TEST_ONLY: one part, near, crowd or far.
+# TEST_ONLY: one part, near, crowd, detour or far.
 . "$(dirname "$0")/lib.sh"
 
 seconds=3 full=''
@@ -134,6 +134,41 @@ crowd()
 	topology_down
 }
 
+# Datagrams to where a queue is full keep none from where there is room.
+detour()
+{
+	local first end name="datagrams beside a full queue"
+	modprobe -q 8021q
+	topology_up netns 1500 && transfers_ready v4 || die "links"
+	first=$a_gid
+	a_v4=10.20.8.1 b_v4=10.20.8.2
+	for end in a b; do
+		at $end ip link add link "$(of $end net)" name vlan8 type vlan id 8 &&
+			at $end ip addr add "$(of $end v4)/24" dev vlan8 &&
+			at $end ip link set vlan8 up || {
+			skip "no VLANs" "$name"
+			topology_down
+			return
+		}
+	done
+	transfers_ready v4 || die "the GID of a VLAN"
+	if at a tc qdisc add dev vlan8 root tbf rate 8kbit burst 1600 limit 3000; then
+		counters_mark
+		pass_on "$VERBS/detour" -d rxa --gid "$first" --full "$a_gid"
+		counters_read
+		[ "$(grew a tx_paused)" -le 10 ]
+		verdict $? "$name: waited $(grew a tx_paused) times ($(sed -n 's/^# took //p' "$TMP/pass") ms)"
+		[ "$(grew b drop_no_qp)" -ge 256 ]
+		verdict $? "$name: those for elsewhere arrived ($(grew b drop_no_qp))"
+		[ "$(grew a send_err)" -ge 200 ]
+		verdict $? "$name: what was lost is counted ($(grew a send_err))"
+		show_grown
+	else
+		skip "no shaper" "$name"
+	fi
+	topology_down
+}
+
 # A queue elsewhere tells nothing: what it drops is found missing. The data is
 # intact and nobody gives up; how much of the link is used is only told.
 far()
@@ -155,7 +190,7 @@ far()
 	done
 	topology_down
 }
-for part in ${TEST_ONLY:-near crowd ${full:+far}}; do
+for part in ${TEST_ONLY:-near crowd detour ${full:+far}}; do
 	$part
 done
 finish
