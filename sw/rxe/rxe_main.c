@@ -25,9 +25,12 @@ static int __init rxe_module_init(void)
 	err = rxe_qp_table_init();
 	if (err)
 		goto exit_mr;
-	err = rxe_net_init();
+	err = rxe_route_init();
 	if (err)
 		goto exit_qp_table;
+	err = rxe_net_init();
+	if (err)
+		goto exit_route;
 	err = rxe_link_init();
 	if (err)
 		goto exit_net;
@@ -35,6 +38,8 @@ static int __init rxe_module_init(void)
 
 exit_net:
 	rxe_net_exit();
+exit_route:
+	rxe_route_exit();
 exit_qp_table:
 	rxe_qp_table_exit();
 exit_mr:
@@ -49,6 +54,7 @@ static void __exit rxe_module_exit(void)
 	/* Ends all links, and with them everything made on them. */
 	rxe_link_exit();
 	rxe_net_exit();
+	rxe_route_exit();
 	rxe_qp_table_exit();
 	rxe_train_exit();
 	rxe_ah_exit();

@@ -25,6 +25,8 @@ struct rxe_qp;
  * @saddr: and @daddr: IPv4 addresses are IPv4-mapped
  * @sport: UDP source port, 0xc000 to 0xffff, constant for the connection
  * @oif: interface of the source address; scope of link-local addresses
+ * @neigh_seen: rxe_neigh_changes when the next hop of @dst was found to have an
+ *	address; 0: it was not
  * @ip_id: IPv4 identification of the next packet; runs on from train to train
  * @dst: the cached route, or NULL; set and cleared under rxe_dev.route_lock
  * @cached: in rxe_dev.routes while there is a @dst
@@ -45,6 +47,7 @@ struct rxe_flow {
 	struct dst_entry *dst;
 	u32 dst_cookie;
 	struct hlist_node cached;
+	int neigh_seen;
 };
 
 /* Bytes before the BTH of a packet on @flow, without the link header. */
@@ -70,6 +73,21 @@ void rxe_flow_set(struct rxe_flow *flow, struct rxe_dev *rxe,
 int rxe_flow_init(struct rxe_flow *flow, struct rxe_dev *rxe,
 		  const struct rdma_ah_attr *attr, u32 sqpn, u32 dqpn);
 void rxe_flow_release(struct rxe_flow *flow);
+/* Goes on with each change of any neighbour, never to 0 as far as one looks. */
+extern atomic_t rxe_neigh_changes;
+bool rxe_flow_ask(struct rxe_flow *flow);
+/*
+ * Has the next hop a link-layer address, or needs none?  Else what is sent waits
+ * in the neighbour's queue, which is a short one.  True when there is no way.
+ */
+static inline bool rxe_flow_resolved(struct rxe_flow *flow)
+{
+	return likely(flow->neigh_seen == atomic_read(&rxe_neigh_changes)) ||
+	       rxe_flow_ask(flow);
+}
+
+int rxe_route_init(void);
+void rxe_route_exit(void);
 /* The interface that packets leave by now; 0: there is no way. */
 int rxe_flow_oif(struct rxe_flow *flow);
 /* Forget the cached route: addresses or routes changed. */

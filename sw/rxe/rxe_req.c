@@ -196,6 +196,16 @@ static bool reads_fit(const struct rxe_req *req, u32 pkts)
 	       req->rd_pkts + pkts <= req->window;
 }
 
+/*
+ * As long as the next hop has no address, one packet is sent, and those behind it
+ * wait for its answer: a window of them would not fit into the neighbour's queue.
+ * UC has no answers, and goes on.
+ */
+static bool first_to_neighbour(struct rxe_qp *qp)
+{
+	return rxe_qp_is_rc(qp) && !rxe_flow_resolved(&qp->flow);
+}
+
 /* Send the next train of a SEND or WRITE; false: not now. */
 static bool send_message(struct rxe_qp *qp, struct rxe_swqe *wqe,
 			 struct rxe_budget *b)
@@ -213,6 +223,7 @@ static bool send_message(struct rxe_qp *qp, struct rxe_swqe *wqe,
 	/* A WRITE's last packet takes the receive: those before it may go. */
 	bool but_last = probe && !rxe_wqe_is_send(wqe) &&
 			index + 1 < msg.packets;
+	bool asks = false;
 	u32 seg_len, bytes, n, i;
 	struct rxe_cursor from;
 	struct rxe_train t;
@@ -225,7 +236,12 @@ static bool send_message(struct rxe_qp *qp, struct rxe_swqe *wqe,
 	}
 	if (!max || (probe && req->psn != req->una))
 		return false;
-	if (req->single || probe)
+	if (unlikely(first_to_neighbour(qp))) {
+		if (req->neigh_asked)
+			return false;
+		asks = true;
+	}
+	if (req->single || probe || asks)
 		max = 1;
 	n = rxe_train_plan(qp, &msg, index, max, &seg_len, &bytes);
 	n = rxe_train_begin(&t, qp, seg_len, n, bytes);
@@ -237,7 +253,7 @@ static bool send_message(struct rxe_qp *qp, struct rxe_swqe *wqe,
 	b->bytes -= bytes;
 	for (i = 0; i < n; i++) {
 		fill_pkt(qp, wqe, &msg, index + i, &pkt);
-		if (probe || (i == n - 1 && want_ack(qp, pkt.psn, b)) ||
+		if (probe || asks || (i == n - 1 && want_ack(qp, pkt.psn, b)) ||
 		    (but_last && index + i + 2 == msg.packets))
 			pkt.ack_req = true;
 		if (rxe_train_add(&t, &pkt, &from)) {
@@ -251,6 +267,7 @@ static bool send_message(struct rxe_qp *qp, struct rxe_swqe *wqe,
 		tried_up_to(qp, rxe_psn_add(req->psn, i));
 		return false;
 	}
+	req->neigh_asked = asks;
 	/* Of a message that has a hole the rest is of no use (UC). */
 	if (err && wqe->status == IB_WC_SUCCESS)
 		i = msg.packets - index;
@@ -568,6 +585,7 @@ void rxe_req_rewind(struct rxe_qp *qp)
 		sq->next++;
 	}
 	req->psn = req->una;
+	req->neigh_asked = false;
 	/* Every non-posted request ends beyond it: all are sent again. */
 	req->rd_head = req->rd_tail;
 	req->rd_pkts = 0;

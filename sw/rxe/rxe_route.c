@@ -18,6 +18,8 @@
 #include <net/ip6_fib.h>
 #include <net/ipv6.h>
 #include <net/l3mdev.h>
+#include <net/neighbour.h>
+#include <net/netevent.h>
 #include <net/route.h>
 #include <net/udp.h>
 #include <rdma/ib_addr.h>
@@ -30,6 +32,8 @@
 #define RXE_SPORT_BITS 14
 /* A device that takes less than this in one piece is not worth a train. */
 #define RXE_MIN_GSO_SIZE 16384
+
+atomic_t rxe_neigh_changes = ATOMIC_INIT(1);
 
 /* Flow labels first: whoever sets one wants to choose the path. */
 static u16 choose_sport(u32 flow_label, u32 sqpn, u32 dqpn)
@@ -336,9 +340,52 @@ static struct dst_entry *flow_dst(struct rxe_flow *flow)
 		dst_release(dst);
 		return NULL;
 	}
+	flow->neigh_seen = 0;
 	flow->dst_cookie = flow->ipv4 ? 0 : route6_cookie(dst);
 	cache_route(flow, dst);
 	return dst;
+}
+
+bool rxe_flow_ask(struct rxe_flow *flow)
+{
+	/* Before the state: what changes behind this is asked for again. */
+	int now = atomic_read_acquire(&rxe_neigh_changes);
+	struct dst_entry *dst = flow_dst(flow);
+	struct neighbour *neigh;
+	bool valid;
+
+	if (!dst)
+		return true;
+	neigh = dst_neigh_lookup(dst, flow->ipv4 ?
+				 (const void *)&flow->daddr.s6_addr32[3] :
+				 &flow->daddr);
+	if (!neigh)
+		return true;
+	valid = READ_ONCE(neigh->nud_state) & NUD_VALID;
+	neigh_release(neigh);
+	if (valid)
+		flow->neigh_seen = now;
+	return valid;
+}
+
+static int neigh_changed(struct notifier_block *nb, unsigned long event,
+			 void *data)
+{
+	if (event == NETEVENT_NEIGH_UPDATE)
+		atomic_inc(&rxe_neigh_changes);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block neigh_nb = { .notifier_call = neigh_changed };
+
+int rxe_route_init(void)
+{
+	return register_netevent_notifier(&neigh_nb);
+}
+
+void rxe_route_exit(void)
+{
+	unregister_netevent_notifier(&neigh_nb);
 }
 
 int rxe_flow_oif(struct rxe_flow *flow)

@@ -79,6 +79,16 @@ static int catch_skb(struct net *net, struct sock *sk, struct sk_buff *skb)
 	return 0;
 }
 
+/* Who asks has a reference of his own. */
+static struct neighbour *find_neigh(const struct dst_entry *dst,
+				    struct sk_buff *skb, const void *daddr)
+{
+	struct sm *sm = container_of(dst, struct sm, dst);
+
+	refcount_inc(&sm->neigh.refcnt);
+	return &sm->neigh;
+}
+
 static void make_way(struct sm *sm)
 {
 	struct rxe_flow *flow = &sm->qp->flow;
@@ -86,6 +96,10 @@ static void make_way(struct sm *sm)
 	rcuref_init(&sm->dst.__rcuref, 1);
 	sm->dst.dev = init_net.loopback_dev;
 	sm->dst.output = catch_skb;
+	sm->dst_ops.neigh_lookup = find_neigh;
+	sm->dst.ops = &sm->dst_ops;
+	sm->neigh.nud_state = NUD_REACHABLE;
+	refcount_set(&sm->neigh.refcnt, 1);
 	/* Not marked valid: there is no GID to give back. */
 	flow->rxe = sm->rxe;
 	flow->ipv4 = true;

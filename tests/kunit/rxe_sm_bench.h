@@ -12,6 +12,7 @@
 #define SOFTROCE_TESTS_RXE_SM_BENCH_H
 
 #include <net/dst.h>
+#include <net/neighbour.h>
 #include "rxe_fixture.h"
 #include "rxe_psn.h"
 #include "rxe_qp.h"
@@ -70,6 +71,8 @@ struct sm {
 	struct rxe_srq *srq;
 	struct rxe_qp *qp;
 	struct dst_entry dst;
+	struct dst_ops dst_ops;
+	struct neighbour neigh;	/* the next hop */
 	/* What was sent and not looked at, oldest first; then what was. */
 	spinlock_t lock;
 	struct list_head sent;

@@ -3,6 +3,7 @@
  * The requester: which packets come out of work requests, and what holds them
  * back: window, READ limit, fence, credits, SQD.
  */
+#include <net/netevent.h>
 #include "rxe_sm_bench.h"
 
 #define PSN 0x100		/* the first one it sends */
@@ -339,6 +340,47 @@ static void req_local_errors_of_reads(struct kunit *test)
 	sm_expect_read(sm, PSN, 0, 64);
 	sm_expect_read(sm, PSN + 1, 0, 64);
 	sm_expect_none(sm);
+	sm_end(sm);
+}
+
+/* The next hop's address changes, or is lost. */
+static void set_neigh(struct sm *sm, u8 nud_state)
+{
+	sm->neigh.nud_state = nud_state;
+	call_netevent_notifiers(NETEVENT_NEIGH_UPDATE, &sm->neigh);
+}
+
+/* One packet asks for the next hop's address; the others wait for its answer. */
+static void req_first_to_a_neighbour(struct kunit *test)
+{
+	struct sm *sm = sm_start(test);
+
+	set_neigh(sm, NUD_NONE);
+	sm_post(sm, 1, IB_WR_SEND, 0, 2 * MTU + 4, 0);
+	sm_post(sm, 2, IB_WR_SEND, 64, 4, 0);
+	sm_expect_data(sm, S_FIRST, PSN, 0, MTU, true);
+	sm_expect_none(sm);
+	set_neigh(sm, NUD_REACHABLE);
+	sm_ack(sm, PSN, UNLIMITED, 0);
+	sm_expect_data(sm, S_MIDDLE, PSN + 1, MTU, MTU, false);
+	sm_expect_data(sm, S_LAST, PSN + 2, 2 * MTU, 4, true);
+	sm_expect_data(sm, S_ONLY, PSN + 3, 64, 4, true);
+	/* It is lost while much is under way, which nobody answers. */
+	set_neigh(sm, NUD_FAILED);
+	sm_post(sm, 3, IB_WR_SEND, 0, 2 * MTU, 0);
+	sm_expect_data(sm, S_FIRST, PSN + 4, 0, MTU, true);
+	sm_expect_none(sm);
+	/* So is the packet: it is sent again, alone. */
+	sm_ack(sm, PSN + 3, UNLIMITED, 2);
+	sm_expect_send_wc(sm, 1, IB_WC_SUCCESS);
+	sm_expect_send_wc(sm, 2, IB_WC_SUCCESS);
+	sm_expect_none(sm);
+	sm_ack_timeout(sm);
+	sm_expect_data(sm, S_FIRST, PSN + 4, 0, MTU, true);
+	sm_expect_none(sm);
+	set_neigh(sm, NUD_STALE);
+	sm_ack(sm, PSN + 4, UNLIMITED, 2);
+	sm_expect_data(sm, S_LAST, PSN + 5, MTU, MTU, true);
 	sm_end(sm);
 }
 
@@ -716,6 +758,7 @@ static struct kunit_case rxe_sm_req_cases[] = {
 	KUNIT_CASE(req_window_beside_reads),
 	KUNIT_CASE(req_trains),
 	KUNIT_CASE(req_psn_wraps),
+	KUNIT_CASE(req_first_to_a_neighbour),
 	KUNIT_CASE(req_local_errors),
 	KUNIT_CASE(req_local_errors_of_reads),
 	KUNIT_CASE(req_read_is_split_and_paced),

@@ -11,12 +11,13 @@
 #
 # Some seconds of each kind of traffic (--full: a minute of it in all), with an
 # ACK timeout of a second; then the counters of both ends tell what was lost,
-# asked for again or thought to be. TEST_ONLY names one kind of traffic.
+# asked for again or thought to be. So do they after bursts to a neighbour whose
+# address is not known. TEST_ONLY names one kind of traffic.
 . "$(dirname "$0")/lib.sh"
 
-total=6 kinds=(bytecheck write_bw read_bw)
+total=6 kinds=(strangers bytecheck write_bw read_bw)
 if [ "${1:-}" = --full ]; then
-	total=60 kinds=(bytecheck events send_bw write_bw read_bw)
+	total=60 kinds=(strangers bytecheck events send_bw write_bw read_bw)
 	shift
 fi
 topologies=("$@")
@@ -45,6 +46,7 @@ traffic()
 {
 	case $1 in
 	bytecheck) bytecheck_for "$seconds" ;;
+	strangers) to_strangers ;;
 	events)
 		server_options=(--events)
 		bytecheck_for "$seconds" --events
@@ -56,6 +58,19 @@ traffic()
 	write_bw) run_perftest ib_write_bw -D "$seconds" -s 65536 -b ;;
 	read_bw) run_perftest ib_read_bw -D "$seconds" -s 65536 ;;
 	esac
+}
+
+# Bursts of many times what waits for a neighbour's address
+to_strangers()
+{
+	local op end
+	for op in write send read; do
+		for end in a b; do
+			at $end ip neigh flush dev "$(of $end net)"
+		done
+		"$VERBS/crowd" -d rxa -D rxb --name "$op after a flush" --qps 4 --size 1048576 \
+			--op $op --mtu 4096 --timeout 18 || return
+	done
 }
 
 # nothing_lost NAME: since counters_mark
@@ -86,6 +101,7 @@ for topo in "${topologies[@]}"; do
 	topology_up "$topo" 4200 && transfers_ready v4 || die "links of $topo"
 	for kind in "${kinds[@]}"; do
 		case $kind in
+		strangers) [ "$topo" = netns ] || continue ;;
 		*_bw) have_clock || { skip "no clock for perftest" "$topo: $kind"; continue; } ;;
 		esac
 		counters_mark
