@@ -2,6 +2,7 @@
 /* The steps of a command that do not depend on how it came. */
 #include <linux/file.h>
 #include <linux/mm.h>
+#include <linux/pagemap.h>
 #include <rdma/ib_umem.h>
 #include "method.h"
 
@@ -11,6 +12,21 @@ void uverbs_cmd_init(struct uverbs_cmd *cmd, struct ib_uverbs_file *file)
 	cmd->bundle.ufile = file;
 	cmd->file = file;
 	cmd->new_fd = -1;
+}
+
+/**
+ * uverbs_probe - can a response be written?
+ * @to: where it goes
+ * @len: bytes
+ *
+ * What is there may be overwritten.
+ *
+ * Context: process, without the device.
+ * Return: 0, or -EFAULT.
+ */
+int uverbs_probe(void __user *to, size_t len)
+{
+	return fault_in_writeable(to, len) ? -EFAULT : 0;
 }
 
 /**

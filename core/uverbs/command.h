@@ -6,6 +6,8 @@
  * whichever way it came:
  *
  *	parse	find the method, check sizes, copy the request in
+ *	probe	write to where the response goes: a bad address is EFAULT, and
+ *		nothing has changed
  *	prepare	what waits for user memory, without the device: pin it
  *	run	with the device held: the handler turns req into resp
  *	reply	copy the response out
@@ -13,7 +15,8 @@
  *		written, undo what was made
  *
  * Handlers see kernel memory only.  Each value of the request is read once;
- * the response begins as zeros.
+ * the response begins as zeros.  A reply fails, and something made is undone, only
+ * where the program takes the memory away between the probe and the reply.
  */
 #ifndef SOFTROCE_UVERBS_COMMAND_H
 #define SOFTROCE_UVERBS_COMMAND_H
@@ -105,6 +108,7 @@ struct uverbs_cmd {
 typedef int (*uverbs_handler)(struct uverbs_cmd *cmd);
 
 void uverbs_cmd_init(struct uverbs_cmd *cmd, struct ib_uverbs_file *file);
+int uverbs_probe(void __user *to, size_t len);
 int uverbs_cmd_run(struct uverbs_cmd *cmd, uverbs_handler handler,
 		   bool needs_context);
 void uverbs_cmd_finish(struct uverbs_cmd *cmd, int err);

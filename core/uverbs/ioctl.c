@@ -3,7 +3,8 @@
  * Commands by ioctl(): an object, a method of it, and attributes.
  *
  * What the program gave is copied and compared with the method's table before
- * the handler runs; outputs are written after it has run.
+ * the handler runs; outputs are written after it has run, their places tried
+ * before.
  */
 #include <linux/fs.h>
 #include <linux/mm.h>
@@ -157,6 +158,23 @@ static void uverbs_attrs_udata(struct uverbs_cmd *cmd,
 	}
 }
 
+/* Writes what is there already to all places where the reply goes. */
+static int uverbs_attr_probe(const struct uverbs_attr_spec *spec,
+			     const struct uverbs_attr *attr,
+			     struct ib_uverbs_attr __user *uattr, u16 flags)
+{
+	switch (spec->kind) {
+	case UVERBS_ATTR_NEW_HANDLE:
+	case UVERBS_ATTR_NEW_FD:
+		return put_user(attr->data, &uattr->data);
+	case UVERBS_ATTR_OUT:
+		return uverbs_probe(u64_to_user_ptr(attr->data), attr->len) ?:
+		       put_user(flags, &uattr->flags);
+	default:
+		return 0;
+	}
+}
+
 /* Writes one output, and tells that it is there. */
 static int uverbs_attr_reply(struct uverbs_cmd *cmd,
 			     const struct uverbs_attr_spec *spec,
@@ -186,6 +204,27 @@ static int uverbs_attr_reply(struct uverbs_cmd *cmd,
 	}
 	return put_user((u16)(flags | UVERBS_ATTR_F_VALID_OUTPUT),
 			&uattr->flags);
+}
+
+static int uverbs_attrs_probe(const struct uverbs_cmd *cmd,
+			      const struct ib_uverbs_attr *from,
+			      struct ib_uverbs_attr __user *uattrs)
+{
+	const struct uverbs_attr *attr;
+	u32 slot;
+	int ret;
+
+	for (slot = 0; slot < UVERBS_MAX_ATTRS; slot++) {
+		attr = &cmd->attrs[slot];
+		if (!attr->present)
+			continue;
+		ret = uverbs_attr_probe(uverbs_slot_spec(cmd->method, slot),
+					attr, &uattrs[attr->index],
+					from[attr->index].flags);
+		if (ret)
+			return ret;
+	}
+	return 0;
 }
 
 static int uverbs_attrs_reply(struct uverbs_cmd *cmd,
@@ -224,6 +263,9 @@ static int uverbs_ioctl_command(struct ib_uverbs_file *file,
 	if (ret)
 		return ret;
 	uverbs_attrs_udata(&cmd, uattrs);
+	ret = uverbs_attrs_probe(&cmd, from, uattrs);
+	if (ret)
+		return ret;
 	if (method->prepare) {
 		ret = method->prepare(&cmd);
 		if (ret)

@@ -146,6 +146,9 @@ static noinline ssize_t uverbs_write_command(struct ib_uverbs_file *file,
 			 lay.driver_in_len, lay.out + lay.out_len,
 			 lay.driver_out_len);
 
+	ret = uverbs_probe(lay.out, lay.out_len + lay.driver_out_len);
+	if (ret)
+		return ret;
 	if (method->prepare) {
 		ret = method->prepare(&cmd);
 		if (ret)
