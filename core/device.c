@@ -24,6 +24,8 @@ static u32 next_index;
 
 static struct workqueue_struct *unregister_wq;
 
+#define DRAIN_REPORT_PERIOD (10 * HZ)
+
 /* ---- memory ---- */
 
 static void free_core(struct rcu_head *rcu)
@@ -630,6 +632,17 @@ static void unpublish(struct ib_device *dev)
 	ib_device_put(dev);
 }
 
+/* Each of them has a moment only, unless it is a client that has a fault. */
+static void wait_for_users(struct ib_device *dev)
+{
+	struct ib_device_core *core = dev->core;
+
+	while (!wait_for_completion_timeout(&core->drained,
+					    DRAIN_REPORT_PERIOD))
+		ibdev_warn(dev, "cannot go before its %u users in the kernel let go\n",
+			   refcount_read(&core->refs));
+}
+
 static void unregister_locked(struct ib_device *dev)
 {
 	struct ib_device_core *core = dev->core;
@@ -638,7 +651,7 @@ static void unregister_locked(struct ib_device *dev)
 	/* Without netdevs the tables become empty and let go of theirs. */
 	gid_table_sync(dev);
 	ib_clients_detach(dev);
-	wait_for_completion(&core->drained);
+	wait_for_users(dev);
 	ib_cq_pools_cleanup(dev);
 	ib_device_views_remove(dev);
 	remove_from_net(dev);

@@ -29,6 +29,25 @@ int uverbs_probe(void __user *to, size_t len)
 	return fault_in_writeable(to, len) ? -EFAULT : 0;
 }
 
+static void uverbs_cmd_begin(struct uverbs_cmd *cmd)
+{
+	struct ib_uverbs_file *file = cmd->file;
+
+	cmd->task = current;
+	spin_lock(&file->running_lock);
+	list_add_tail(&cmd->running, &file->running);
+	spin_unlock(&file->running_lock);
+}
+
+static void uverbs_cmd_end(struct uverbs_cmd *cmd)
+{
+	struct ib_uverbs_file *file = cmd->file;
+
+	spin_lock(&file->running_lock);
+	list_del(&cmd->running);
+	spin_unlock(&file->running_lock);
+}
+
 /**
  * uverbs_cmd_run - run the handler of a command
  * @cmd: the command, its request read
@@ -48,6 +67,7 @@ int uverbs_cmd_run(struct uverbs_cmd *cmd, uverbs_handler handler,
 	int ret;
 
 	cmd->ibdev = uverbs_enter(udev, &idx);
+	uverbs_cmd_begin(cmd);
 	/* Pairs with the release when GET_CONTEXT is complete. */
 	cmd->bundle.context = smp_load_acquire(&cmd->file->ucontext);
 	if (!cmd->ibdev)
@@ -68,6 +88,7 @@ int uverbs_cmd_run(struct uverbs_cmd *cmd, uverbs_handler handler,
 		if (ret)
 			cmd->created_id = 0;
 	}
+	uverbs_cmd_end(cmd);
 	uverbs_exit(udev, idx);
 	cmd->ibdev = NULL;
 	return ret;

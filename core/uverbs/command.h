@@ -65,6 +65,8 @@ struct uverbs_attr {
  * @bundle: what the driver sees of it
  * @file: the file it came through
  * @ibdev: the device, while the handler runs
+ * @running: in ib_uverbs_file.running, while the handler runs
+ * @task: whose command it is
  * @created: the object that is being made
  * @created_id: its handle, 0 for none
  * @created_type: its type
@@ -85,6 +87,8 @@ struct uverbs_cmd {
 	struct uverbs_attr_bundle bundle;
 	struct ib_uverbs_file *file;
 	struct ib_device *ibdev;
+	struct list_head running;
+	struct task_struct *task;
 
 	struct ib_uobject *created;
 	u32 created_id;

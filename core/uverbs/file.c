@@ -3,6 +3,7 @@
 #include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/nsproxy.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include "method.h"
 
@@ -49,6 +50,8 @@ static int uverbs_open(struct inode *inode, struct file *filp)
 	get_device(&udev->dev);
 	file->udev = udev;
 	xa_init_flags(&file->objects, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
+	spin_lock_init(&file->running_lock);
+	INIT_LIST_HEAD(&file->running);
 	mutex_init(&file->lock);
 	INIT_LIST_HEAD(&file->event_files);
 
@@ -118,6 +121,33 @@ void uverbs_files_fatal(struct uverbs_device *udev)
 		list_for_each_entry(ef, &file->event_files, entry)
 			uverbs_event_file_fatal(ef);
 		mutex_unlock(&file->lock);
+	}
+	mutex_unlock(&udev->files_lock);
+}
+
+/* Whose commands are it that the device's removal waits for? */
+void uverbs_files_tell(struct uverbs_device *udev)
+{
+	const struct uverbs_cmd *cmd;
+	struct ib_uverbs_file *file;
+	char comm[TASK_COMM_LEN];
+	pid_t pid;
+
+	mutex_lock(&udev->files_lock);
+	list_for_each_entry(file, &udev->files, entry) {
+		/* A command that is listed has not returned to its program. */
+		spin_lock(&file->running_lock);
+		cmd = list_first_entry_or_null(&file->running,
+					       struct uverbs_cmd, running);
+		if (cmd) {
+			pid = task_pid_nr(cmd->task);
+			get_task_comm(comm, cmd->task);
+		}
+		spin_unlock(&file->running_lock);
+		if (cmd)
+			ibdev_warn_ratelimited(udev->leaving,
+					       "cannot go before a command of %s (pid %d) ends\n",
+					       comm, pid);
 	}
 	mutex_unlock(&udev->files_lock);
 }

@@ -9,7 +9,8 @@
  * cleared @ibdev so that none begins.  Commands read, write and pin user memory
  * outside of that stretch: a program can keep a page from coming (a file system
  * of its own serves it), and not even its death ends the fault then.  One thing
- * remains inside, the driver's own part of a command, and removal waits for it.
+ * remains inside, the driver's own part of a command, and removal waits for it;
+ * after some seconds it says in the log for whom.
  *
  * Lifetime of a file: references are held by the open file and by each event
  * file that came from it.  Its context and objects die in
@@ -27,6 +28,7 @@
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/srcu.h>
+#include <linux/workqueue.h>
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
 
@@ -41,6 +43,8 @@ struct uverbs_event_file;
  * @driver_id: what a program's ioctl has to name
  * @num_comp_vectors: the device's, constant
  * @minor: number of the node
+ * @leaving: the device, while its removal waits for commands
+ * @tell_work: says for whose
  * @files_lock: guards @files
  * @files: struct ib_uverbs_file, all that are open
  */
@@ -52,6 +56,8 @@ struct uverbs_device {
 	u32 driver_id;
 	u32 num_comp_vectors;
 	int minor;
+	struct ib_device *leaving;
+	struct delayed_work tell_work;
 	/* guards files */
 	struct mutex files_lock;
 	struct list_head files;
@@ -63,6 +69,8 @@ struct uverbs_device {
  * @udev: the node, with a reference
  * @entry: in uverbs_device.files
  * @objects: struct ib_uobject by handle
+ * @running_lock: guards @running
+ * @running: struct uverbs_cmd that is between uverbs_enter() and uverbs_exit()
  * @lock: guards what follows, and the teardown
  * @torn_down: context and objects are gone for good
  * @ucontext: set once by GET_CONTEXT, smp_load_acquire() without @lock
@@ -74,6 +82,8 @@ struct ib_uverbs_file {
 	struct uverbs_device *udev;
 	struct list_head entry;
 	struct xarray objects;
+	spinlock_t running_lock; /* guards running */
+	struct list_head running;
 	/* guards what follows */
 	struct mutex lock;
 	bool torn_down;
@@ -103,6 +113,7 @@ extern const struct file_operations uverbs_fops;
 
 void uverbs_file_put(struct ib_uverbs_file *file);
 void uverbs_files_fatal(struct uverbs_device *udev);
+void uverbs_files_tell(struct uverbs_device *udev);
 void uverbs_files_teardown(struct uverbs_device *udev);
 
 long uverbs_ioctl(struct file *filp, unsigned int code, unsigned long arg);

@@ -14,6 +14,8 @@ MODULE_LICENSE("Dual BSD/GPL");
 MODULE_ALIAS_RDMA_CLIENT("uverbs");
 
 #define UVERBS_MAX_DEVICES 1024
+/* So long a removal waits in silence. */
+#define UVERBS_PATIENCE (5 * HZ)
 
 static struct ib_client uverbs_client;
 
@@ -93,12 +95,26 @@ static void uverbs_device_release(struct device *dev)
  * The device goes.  Programs learn it first, then commands drain (those that
  * begin from now on fail), then all that programs made is destroyed.
  */
-static void uverbs_disconnect(struct uverbs_device *udev)
+static void uverbs_disconnect(struct uverbs_device *udev,
+			      struct ib_device *ibdev)
 {
 	rcu_assign_pointer(udev->ibdev, NULL);
 	uverbs_files_fatal(udev);
+	udev->leaving = ibdev;
+	schedule_delayed_work(&udev->tell_work, UVERBS_PATIENCE);
 	synchronize_srcu(&udev->srcu);
+	cancel_delayed_work_sync(&udev->tell_work);
 	uverbs_files_teardown(udev);
+}
+
+static void uverbs_tell(struct work_struct *work)
+{
+	struct uverbs_device *udev = container_of(to_delayed_work(work),
+						  struct uverbs_device,
+						  tell_work);
+
+	uverbs_files_tell(udev);
+	schedule_delayed_work(&udev->tell_work, 6 * UVERBS_PATIENCE);
 }
 
 static int uverbs_add(struct ib_device *ibdev)
@@ -119,6 +135,7 @@ static int uverbs_add(struct ib_device *ibdev)
 	}
 	mutex_init(&udev->files_lock);
 	INIT_LIST_HEAD(&udev->files);
+	INIT_DELAYED_WORK(&udev->tell_work, uverbs_tell);
 	udev->driver_id = ibdev->ops.driver_id;
 	udev->num_comp_vectors = ibdev->num_comp_vectors;
 
@@ -152,7 +169,7 @@ static int uverbs_add(struct ib_device *ibdev)
 
 disconnect:
 	/* The node worked for a moment: somebody may have opened it. */
-	uverbs_disconnect(udev);
+	uverbs_disconnect(udev, ibdev);
 free_minor:
 	ida_free(&uverbs_minors, udev->minor);
 put_device:
@@ -167,7 +184,7 @@ static void uverbs_remove(struct ib_device *ibdev, void *client_data)
 	if (!udev)
 		return;
 	cdev_device_del(&udev->cdev, &udev->dev);
-	uverbs_disconnect(udev);
+	uverbs_disconnect(udev, ibdev);
 	ida_free(&uverbs_minors, udev->minor);
 	put_device(&udev->dev);
 }
