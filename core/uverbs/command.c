@@ -3,8 +3,12 @@
 #include <linux/file.h>
 #include <linux/mm.h>
 #include <linux/pagemap.h>
+#include <linux/sched/signal.h>
 #include <rdma/ib_umem.h>
 #include "method.h"
+
+/* A page that another thread of the program takes away again and again. */
+#define UVERBS_MAX_RUNS 16
 
 void uverbs_cmd_init(struct uverbs_cmd *cmd, struct ib_uverbs_file *file)
 {
@@ -48,19 +52,8 @@ static void uverbs_cmd_end(struct uverbs_cmd *cmd)
 	spin_unlock(&file->running_lock);
 }
 
-/**
- * uverbs_cmd_run - run the handler of a command
- * @cmd: the command, its request read
- * @handler: the handler
- * @needs_context: it does not work before GET_CONTEXT
- *
- * Context: process.
- * Return: 0 or an error; -EIO when the device is gone.  After 0 a new object is
- *	published: it cannot be left to uverbs_cmd_finish(), which runs without
- *	the device.
- */
-int uverbs_cmd_run(struct uverbs_cmd *cmd, uverbs_handler handler,
-		   bool needs_context)
+static int uverbs_cmd_run_once(struct uverbs_cmd *cmd, uverbs_handler handler,
+			       bool needs_context)
 {
 	struct uverbs_device *udev = cmd->file->udev;
 	int idx;
@@ -94,6 +87,73 @@ int uverbs_cmd_run(struct uverbs_cmd *cmd, uverbs_handler handler,
 	return ret;
 }
 
+/* Gets the page that the driver has not found; false: there is none. */
+static bool uverbs_cmd_get_page(struct uverbs_cmd *cmd)
+{
+	struct ib_udata *udata = &cmd->bundle.driver_udata;
+	const void __user *at = udata->absent;
+	size_t rest;
+
+	if (!at)
+		return false;
+	udata->absent = NULL;
+	if (udata->absent_write)
+		rest = fault_in_writeable((void __user *)at, udata->absent_len);
+	else
+		rest = fault_in_readable(at, udata->absent_len);
+	return !rest && !fatal_signal_pending(current);
+}
+
+static void uverbs_cmd_drop_fd(struct uverbs_cmd *cmd)
+{
+	if (!cmd->new_filp)
+		return;
+	put_unused_fd(cmd->new_fd);
+	fput(cmd->new_filp);
+	cmd->new_filp = NULL;
+	cmd->new_fd = -1;
+}
+
+/* As before the run that has failed. */
+static void uverbs_cmd_reset(struct uverbs_cmd *cmd)
+{
+	unsigned int i;
+
+	uverbs_cmd_drop_fd(cmd);
+	kvfree(cmd->large);
+	cmd->large = NULL;
+	for (i = 0; i < UVERBS_MAX_ATTRS; i++)
+		cmd->attrs[i].out = NULL;
+	cmd->resp_used = 0;
+	memset(cmd->resp, 0, sizeof(cmd->resp));
+}
+
+/**
+ * uverbs_cmd_run - run the handler of a command
+ * @cmd: the command, its request read
+ * @handler: the handler, which changes nothing when it fails
+ * @needs_context: it does not work before GET_CONTEXT
+ *
+ * Context: process.
+ * Return: 0 or an error; -EIO when the device is gone.  After 0 a new object is
+ *	published: it cannot be left to uverbs_cmd_finish(), which runs without
+ *	the device.
+ */
+int uverbs_cmd_run(struct uverbs_cmd *cmd, uverbs_handler handler,
+		   bool needs_context)
+{
+	unsigned int runs;
+	int ret;
+
+	for (runs = 1;; runs++) {
+		ret = uverbs_cmd_run_once(cmd, handler, needs_context);
+		if (!ret || runs == UVERBS_MAX_RUNS ||
+		    !uverbs_cmd_get_page(cmd))
+			return ret;
+		uverbs_cmd_reset(cmd);
+	}
+}
+
 /* The program never learned its handle. */
 static void uverbs_cmd_undo_object(struct uverbs_cmd *cmd)
 {
@@ -122,15 +182,11 @@ void uverbs_cmd_finish(struct uverbs_cmd *cmd, int err)
 {
 	if (err && cmd->created_id)
 		uverbs_cmd_undo_object(cmd);
-	if (cmd->new_filp) {
-		if (err) {
-			put_unused_fd(cmd->new_fd);
-			fput(cmd->new_filp);
-		} else {
-			uverbs_event_file_make_default(cmd->new_filp
-							       ->private_data);
-			fd_install(cmd->new_fd, cmd->new_filp);
-		}
+	if (err) {
+		uverbs_cmd_drop_fd(cmd);
+	} else if (cmd->new_filp) {
+		uverbs_event_file_make_default(cmd->new_filp->private_data);
+		fd_install(cmd->new_fd, cmd->new_filp);
 	}
 	ib_umem_release(cmd->umem);
 	kvfree(cmd->large);

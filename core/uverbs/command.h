@@ -15,8 +15,12 @@
  *		written, undo what was made
  *
  * Handlers see kernel memory only.  Each value of the request is read once;
- * the response begins as zeros.  A reply fails, and something made is undone, only
- * where the program takes the memory away between the probe and the reply.
+ * the response begins as zeros.  Of the driver's part too no page is waited for
+ * while the device is held: a run that finds one absent ends with an error, the
+ * page is got without the device, and there is another run from the start.
+ *
+ * A reply fails, and something made is undone, only where the program takes the
+ * memory away between the probe and the reply.
  */
 #ifndef SOFTROCE_UVERBS_COMMAND_H
 #define SOFTROCE_UVERBS_COMMAND_H

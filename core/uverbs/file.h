@@ -6,11 +6,15 @@
  * lives as long as its struct device has references: open files hold one each.
  * @ibdev is set between the client's add and remove; whoever uses it is between
  * uverbs_enter() and uverbs_exit(), and removal waits for those, after it has
- * cleared @ibdev so that none begins.  Commands read, write and pin user memory
- * outside of that stretch: a program can keep a page from coming (a file system
- * of its own serves it), and not even its death ends the fault then.  One thing
- * remains inside, the driver's own part of a command, and removal waits for it;
- * after some seconds it says in the log for whom.
+ * cleared @ibdev so that none begins.
+ *
+ * No page of a program is waited for in that stretch: a file system of the
+ * program's own may serve it, and never do so, and not even SIGKILL ends such a
+ * fault.  Commands read and write user memory outside; a driver's accesses fail
+ * where a page is absent, and the command gets it outside and begins again
+ * (command.h).  What a driver does without the core's functions, copying or
+ * pinning by itself, can hold the removal up; a removal that has waited for some
+ * seconds says in the log for whom.
  *
  * Lifetime of a file: references are held by the open file and by each event
  * file that came from it.  Its context and objects die in

@@ -68,12 +68,18 @@ struct uverbs_attr_bundle;
  * @outbuf: user memory that the driver may write
  * @inlen: bytes at @inbuf
  * @outlen: bytes at @outbuf
+ * @absent: the core's: user memory that a copy found not in place, or NULL
+ * @absent_len: bytes at @absent
+ * @absent_write: it was to be written
  */
 struct ib_udata {
 	const void __user *inbuf;
 	void __user *outbuf;
 	size_t inlen;
 	size_t outlen;
+	const void __user *absent;
+	size_t absent_len;
+	bool absent_write;
 };
 
 /* What one charge to the rdma cgroup is booked on. */
@@ -889,13 +895,24 @@ static inline int ib_post_recv(struct ib_qp *qp,
 
 /* ---- user data ---- */
 
+/*
+ * A driver's access to user memory waits for no page: a program can keep one from
+ * coming, and with it the command, its device and whoever waits for that.  What
+ * is not there fails, and what the driver has done for the command it undoes.
+ * The core then leaves the device, gets the page and has the driver begin again.
+ */
+int ib_udata_read(struct ib_udata *udata, void *to, const void __user *from,
+		  size_t len);
+int ib_udata_write(struct ib_udata *udata, void __user *to, const void *from,
+		   size_t len);
+
 /**
  * ib_copy_from_udata - read the driver's part of a user command
  * @dest: kernel memory
  * @udata: the command's driver part
  * @len: bytes, at most @udata->inlen
  *
- * Context: process, may fault.
+ * Context: process; see ib_udata_read().
  * Return: 0, or -EFAULT.
  */
 static inline int ib_copy_from_udata(void *dest, struct ib_udata *udata,
@@ -903,7 +920,7 @@ static inline int ib_copy_from_udata(void *dest, struct ib_udata *udata,
 {
 	if (len > udata->inlen)
 		return -EFAULT;
-	return copy_from_user(dest, udata->inbuf, len) ? -EFAULT : 0;
+	return ib_udata_read(udata, dest, udata->inbuf, len);
 }
 
 /**
@@ -912,7 +929,7 @@ static inline int ib_copy_from_udata(void *dest, struct ib_udata *udata,
  * @src: kernel memory
  * @len: bytes, at most @udata->outlen
  *
- * Context: process, may fault.
+ * Context: process; see ib_udata_write().
  * Return: 0, or -EFAULT.
  */
 static inline int ib_copy_to_udata(struct ib_udata *udata, void *src,
@@ -920,7 +937,7 @@ static inline int ib_copy_to_udata(struct ib_udata *udata, void *src,
 {
 	if (len > udata->outlen)
 		return -EFAULT;
-	return copy_to_user(udata->outbuf, src, len) ? -EFAULT : 0;
+	return ib_udata_write(udata, udata->outbuf, src, len);
 }
 
 /**

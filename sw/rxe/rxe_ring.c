@@ -104,11 +104,10 @@ int rxe_ring_offer(struct rxe_ring *ring, struct ib_udata *udata,
 	ring->uctx = uctx;
 
 	where.offset = (u64)ring->pgoff << PAGE_SHIFT;
-	if (copy_to_user(info, &where, sizeof(where))) {
+	ret = ib_udata_write(udata, info, &where, sizeof(where));
+	if (ret)
 		rxe_ring_withdraw(ring);
-		return -EFAULT;
-	}
-	return 0;
+	return ret;
 }
 
 /* The owner and a mmap() may both come: one of them finds it. */

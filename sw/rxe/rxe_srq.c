@@ -117,10 +117,9 @@ int rxe_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 		ret = rxe_ring_offer(srq->rq.ring, udata, &resp->mi);
 		if (ret)
 			goto put_ring;
-		if (put_user(num, &resp->srq_num)) {
-			ret = -EFAULT;
+		ret = ib_udata_write(udata, &resp->srq_num, &num, sizeof(num));
+		if (ret)
 			goto withdraw;
-		}
 	}
 	init->attr.max_wr = srq->rq.max_wr;
 	init->attr.max_sge = srq->rq.max_sge;

@@ -22,7 +22,8 @@ cleanup_all()
 	ip netns del other 2>/dev/null
 }
 no_netdev() { ! ip link show "$1"; }
-no_link() { ! rdma link | grep -w "$1"; }
+# Also when nobody finds it any more its files are there, until all has ended.
+no_link() { ! rdma link | grep -w "$1" && [ ! -e "/sys/class/infiniband/$1" ]; }
 pod_up()
 {
 	ip netns add pod && ip link add v0 type veth peer name v1 netns pod &&

@@ -13,6 +13,7 @@
  *   driver     the driver's part is, the core's is not
  *   input      the driver's part of a request
  *   told       where a request says that the driver is to write
+ *   region     a region of memory is registered there
  *   vanish     no such page: one that goes again and again while a command runs
  */
 #define _GNU_SOURCE
@@ -232,6 +233,11 @@ static int told(void)
 	return resize_srq(absent);
 }
 
+static int region(void)
+{
+	return ibv_reg_mr(srq->pd, absent, PAGE, IBV_ACCESS_LOCAL_WRITE) ? 0 : errno;
+}
+
 /* ---- vanish ---- */
 
 static volatile bool stop;
@@ -272,6 +278,7 @@ static const struct {
 	int (*run)(void);
 } cases[] = {
 	{ "response", response }, { "driver", driver }, { "input", input }, { "told", told },
+	{ "region", region },
 };
 
 static void open_device(const char *name)
