@@ -61,6 +61,18 @@ static void notify_owner(struct rxe_cq *cq)
 		tasklet_schedule(&cq->tasklet);
 }
 
+/*
+ * The user ABI knows no type of network header.  Programs read that of a
+ * datagram in the service level, which RoCE has no other use for: bit 3 says
+ * UDP, the bits below it 2 for IPv4 and 1 for IPv6 (IBTA annex A17.4.5.1).
+ */
+static u8 user_sl(const struct ib_wc *wc)
+{
+	if (!(wc->wc_flags & IB_WC_WITH_NETWORK_HDR_TYPE))
+		return wc->sl;
+	return BIT(3) | (wc->network_hdr_type == RDMA_NETWORK_IPV4 ? 2 : 1);
+}
+
 static void fill_user_wc(struct ib_uverbs_wc *to, const struct ib_wc *wc)
 {
 	*to = (struct ib_uverbs_wc){
@@ -72,11 +84,10 @@ static void fill_user_wc(struct ib_uverbs_wc *to, const struct ib_wc *wc)
 		.ex.imm_data = wc->ex.imm_data,
 		.qp_num = wc->qp->qp_num,
 		.src_qp = wc->src_qp,
-		/* The user ABI knows no type of network header. */
 		.wc_flags = wc->wc_flags & ~IB_WC_WITH_NETWORK_HDR_TYPE,
 		.pkey_index = wc->pkey_index,
 		.slid = wc->slid,
-		.sl = wc->sl,
+		.sl = user_sl(wc),
 		.dlid_path_bits = wc->dlid_path_bits,
 		.port_num = wc->port_num,
 	};

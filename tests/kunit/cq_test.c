@@ -377,6 +377,46 @@ static void cq_of_program(struct kunit *test)
 	rxe_ring_put(cq->ring);
 }
 
+/* The service level as a program and as a kernel consumer finds it. */
+static void expect_sl(struct kunit *test, const struct ib_wc *wc, u8 sl)
+{
+	struct cq_test *t = test->priv;
+	struct ib_uverbs_wc *user;
+	struct ib_wc kernel;
+
+	t->cq->is_user = true;
+	t->cq->rxe = t->rxe;
+	spin_lock_init(&t->cq->lock);
+	t->cq->ring = rxe_ring_alloc(3, sizeof(*user));
+	KUNIT_ASSERT_NOT_NULL(test, t->cq->ring);
+	KUNIT_EXPECT_EQ(test, 0, rxe_cq_post(t->cq, wc, false));
+	user = rxe_ring_elem(t->cq->ring, 0);
+	KUNIT_EXPECT_EQ(test, user->sl, sl);
+	KUNIT_EXPECT_EQ(test, user->wc_flags, wc->wc_flags & IB_WC_GRH);
+	rxe_ring_put(t->cq->ring);
+
+	t->cq->is_user = false;
+	make(test, 3);
+	KUNIT_EXPECT_EQ(test, 0, rxe_cq_post(t->cq, wc, false));
+	KUNIT_EXPECT_EQ(test, 1, rxe_poll_cq(&t->cq->ibcq, 1, &kernel));
+	KUNIT_EXPECT_EQ(test, kernel.sl, 0);
+	KUNIT_EXPECT_EQ(test, kernel.wc_flags, wc->wc_flags);
+	end(test);
+}
+
+static void cq_tells_the_network_header(struct kunit *test)
+{
+	struct cq_test *t = test->priv;
+	struct ib_wc wc = { .opcode = IB_WC_RECV, .qp = &t->qp };
+
+	expect_sl(test, &wc, 0);
+	wc.wc_flags = IB_WC_GRH | IB_WC_WITH_NETWORK_HDR_TYPE;
+	wc.network_hdr_type = RDMA_NETWORK_IPV4;
+	expect_sl(test, &wc, 10);
+	wc.network_hdr_type = RDMA_NETWORK_IPV6;
+	expect_sl(test, &wc, 9);
+}
+
 static struct kunit_case cq_cases[] = {
 	KUNIT_CASE(cq_refuses),
 	KUNIT_CASE(cq_keeps_order),
@@ -387,6 +427,7 @@ static struct kunit_case cq_cases[] = {
 	KUNIT_CASE(cq_is_full_while_it_moves),
 	KUNIT_CASE(cq_of_liar_moves),
 	KUNIT_CASE(cq_of_program),
+	KUNIT_CASE(cq_tells_the_network_header),
 	{}
 };
 

@@ -165,6 +165,62 @@ static void ud_messages(const struct setting *set)
 	datagrams_close(&d);
 }
 
+/*
+ * A program answers to the address that a completion and the header in front of
+ * the data give.  The type of that header is in the service level, which must not
+ * become the priority of the answer.
+ */
+static void ud_answer(const struct setting *set)
+{
+	struct ibv_ah_attr attr;
+	struct ibv_ah *own, *back;
+	struct datagrams d;
+	struct ibv_wc wc;
+	bool v4, came, well;
+	uint8_t head[GRH];
+	int err, right;
+
+	datagrams_open(set, &d);
+	v4 = !memcmp(d.rig.gid.raw, "\0\0\0\0\0\0\0\0\0\0\xff\xff", 12);
+	right = v4 ? 10 : 9;
+	datagram_recv(&d, 1, 4096);
+	datagram_send(&d, d.ah, 64, QKEY, 0);
+	came = received_well(&d, 1, 64, &wc);
+	if (set->foreign) {
+		report_skip("it says nothing there", "UD the completion tells the network header");
+		datagrams_close(&d);
+		return;
+	}
+	report(came && wc.sl == right, "UD the completion tells the network header: sl %u, right is %d",
+	       wc.sl, right);
+
+	memcpy(head, d.buf + 4096, GRH);
+	err = ibv_init_ah_from_wc(d.rig.ctx, 1, &wc, (struct ibv_grh *)(d.buf + 4096), &attr);
+	report(!err && attr.sl == right && attr.grh.sgid_index == d.rig.gid_index &&
+	       !memcmp(&attr.grh.dgid, &d.rig.gid, 16),
+	       "UD the address that it gives: error %d, sl %u, GID index %u", err, attr.sl,
+	       attr.grh.sgid_index);
+	back = err ? NULL : ibv_create_ah(d.rig.pd, &attr);
+	report(back, "UD a handle for that address: %s", back ? "made" : strerror(errno));
+	if (back) {
+		own = d.ah;
+		d.ah = back;
+		datagram_recv(&d, 2, 4096);
+		datagram_send(&d, d.ah, 64, QKEY, 0);
+		well = received_well(&d, 2, 64, &wc);
+		/* The type of service or traffic class, where the priority would be. */
+		report(well && wc.sl == right &&
+		       (v4 ? d.buf[4096 + 21] == (char)head[21] :
+			     !memcmp(d.buf + 4096, head, 2)),
+		       "UD an answer goes with the same priority: sl %u, %02x%02x instead of %02x%02x",
+		       wc.sl, d.buf[4096 + 20 * v4] & 0xff, d.buf[4096 + 20 * v4 + 1] & 0xff,
+		       head[20 * v4], head[20 * v4 + 1]);
+		ibv_destroy_ah(back);
+		d.ah = own;
+	}
+	datagrams_close(&d);
+}
+
 static void b09_too_long(const struct setting *set)
 {
 	struct datagrams d;
@@ -382,6 +438,7 @@ out:
 
 const struct test_case datagram_cases[] = {
 	{ "UD", "datagrams and what comes with them", ud_messages },
+	{ "ANSWER", "the way back to who sent a datagram", ud_answer },
 	{ "B09", "a datagram longer than the receive", b09_too_long },
 	{ "QKEY", "Q_Keys", ud_qkeys },
 	{ "D18", "errors of the send queue, and its state", ud_sqe },
