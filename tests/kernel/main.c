@@ -149,6 +149,7 @@ static int __init ktest_init(void)
 	test_rw();
 	test_mr_pool();
 	test_gsi();
+	test_own();
 	gsi_stay();
 	if (!failures)
 		return 0;

@@ -93,6 +93,7 @@ void test_pools(void);
 void test_rw(void);
 void test_mr_pool(void);
 void test_gsi(void);
+void test_own(void);
 /* A queue pair 1 on the first device, until that goes. */
 void gsi_stay(void);
 void gsi_leave(struct ib_device *dev);
