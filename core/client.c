@@ -327,18 +327,19 @@ static int global_nl_info(const char *client_name,
 
 /*
  * Which character device a client, "uverbs" say, has for @dev, or, with @dev
- * NULL, for all devices.  Loads the client's module when it is not there.  On
+ * NULL, for all devices.  With @may_load, which is for who administers the host,
+ * loads the client's module when it is not there; the name has been checked.  On
  * success the caller gives @res->cdev and @owner, the client, back with
  * ib_put_client_nl_info().  -ENOENT: no such client, or it does not take this
  * device; -EOPNOTSUPP: it has no character device.
  */
 int ib_get_client_nl_info(struct ib_device *dev, const char *client_name,
-			  struct ib_client_nl_info *res,
+			  bool may_load, struct ib_client_nl_info *res,
 			  struct ib_client **owner)
 {
 	int attempt, err = -ENOENT;
 
-	for (attempt = 0; attempt < 2 && err == -ENOENT; attempt++) {
+	for (attempt = 0; attempt < 1 + may_load && err == -ENOENT; attempt++) {
 		if (attempt)
 			request_module("rdma-client-%s", client_name);
 		err = dev ? device_nl_info(dev, client_name, res, owner) :

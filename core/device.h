@@ -232,7 +232,7 @@ void ib_clients_attach(struct ib_device *dev);
 void ib_clients_detach(struct ib_device *dev);
 void ib_clients_renamed(struct ib_device *dev);
 int ib_get_client_nl_info(struct ib_device *dev, const char *client_name,
-			  struct ib_client_nl_info *res,
+			  bool may_load, struct ib_client_nl_info *res,
 			  struct ib_client **owner);
 void ib_put_client_nl_info(struct ib_client_nl_info *res,
 			   struct ib_client *owner);

@@ -172,7 +172,8 @@ static int answer(struct sk_buff *skb, const struct nlmsghdr *nlh,
 		.tb = tb,
 		.extack = extack,
 	};
-	bool dump = nlh->nlmsg_flags & NLM_F_DUMP;
+	/* Two bits: each alone means something else, NLM_F_EXCL for one. */
+	bool dump = (nlh->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP;
 	int ret;
 
 	if (!client->all_nets && !net_eq(sock_net(skb->sk), &init_net)) {
@@ -219,7 +220,8 @@ static int receive_one(struct sk_buff *skb, struct nlmsghdr *nlh,
 	}
 
 	down_read(&slot->lock);
-	if (!slot->client) {
+	/* Only who administers the host has modules loaded. */
+	if (!slot->client && netlink_capable(skb, CAP_NET_ADMIN)) {
 		up_read(&slot->lock);
 		request_module("rdma-netlink-subsys-%u", index);
 		down_read(&slot->lock);

@@ -375,13 +375,15 @@ static int nldev_port_dump(const struct rdma_nl_req *req,
 
 /* The client puts what only it knows; the character device is told here. */
 static int put_chardev(struct sk_buff *msg, struct ib_device *dev,
-		       const char *client, u32 port)
+		       const char *client, u32 port, bool may_load)
 {
 	struct ib_client_nl_info info = { .nl_msg = msg, .port = port };
 	struct ib_client *owner;
 	int ret;
 
-	ret = ib_get_client_nl_info(dev, client, &info, &owner);
+	if (!nldev_sane_word(client))
+		return -EINVAL;
+	ret = ib_get_client_nl_info(dev, client, may_load, &info, &owner);
 	if (ret)
 		return ret;
 	if (put_u64(msg, RDMA_NLDEV_ATTR_CHARDEV,
@@ -420,7 +422,8 @@ static int nldev_get_chardev(const struct rdma_nl_req *req)
 	ret = put_chardev(msg, view.dev,
 			  nla_data(req->tb[RDMA_NLDEV_ATTR_CHARDEV_TYPE]),
 			  req->tb[RDMA_NLDEV_ATTR_PORT_INDEX] ? view.port :
-								(u32)-1);
+								(u32)-1,
+			  netlink_capable(req->skb, CAP_NET_ADMIN));
 	if (ret) {
 		NL_SET_ERR_MSG(req->extack,
 			       "no such character device; is the module that makes it (ib_uverbs, rdma_ucm, ib_umad) loaded?");

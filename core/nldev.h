@@ -50,6 +50,7 @@ struct nlmsghdr *nldev_dump_msg(struct sk_buff *skb,
 int nldev_newlink(const struct rdma_nl_req *req);
 int nldev_dellink(const struct rdma_nl_req *req);
 bool nldev_may_change(const struct rdma_nl_req *req, struct ib_device *dev);
+bool nldev_sane_word(const char *word);
 
 /* ---- nldev_res.c ---- */
 

@@ -52,15 +52,21 @@ static const struct rdma_link_ops *find_type(const char *type)
 	return NULL;
 }
 
-/* What goes into a module's name has to look like one. */
-static bool sane_type(const char *type)
+/**
+ * nldev_sane_word - may a word of a request go into the name of a module?
+ * @word: the word
+ *
+ * Context: any.
+ * Return: whether it looks like a part of one.
+ */
+bool nldev_sane_word(const char *word)
 {
 	const char *c;
 
-	for (c = type; *c; c++)
+	for (c = word; *c; c++)
 		if (!isalnum(*c) && *c != '_' && *c != '-')
 			return false;
-	return *type;
+	return *word;
 }
 
 /* Makes the link with link_types_lock held for reading. */
@@ -102,28 +108,46 @@ static bool name_taken(const char *name)
 	return true;
 }
 
-/* Without the type's module that is loaded, once. */
-static int add_link(const char *type, const char *name, struct net_device *ndev,
-		    struct netlink_ext_ack *extack)
+/* The caller holds link_types_lock for reading; it is dropped to load a module. */
+static const struct rdma_link_ops *get_type(const char *type, bool may_load)
 {
+	const struct rdma_link_ops *ops = find_type(type);
+
+	if (ops || !may_load)
+		return ops;
+	up_read(&link_types_lock);
+	request_module("rdma-link-%s", type);
+	down_read(&link_types_lock);
+	return find_type(type);
+}
+
+/* No netdev is held while a module is loaded. */
+static int add_link(const struct rdma_nl_req *req, const char *type,
+		    const char *name)
+{
+	struct netlink_ext_ack *extack = req->extack;
 	const struct rdma_link_ops *ops;
-	int ret;
+	struct net_device *ndev;
+	int ret = -EINVAL;
 
 	down_read(&link_types_lock);
-	ops = find_type(type);
+	ops = get_type(type, netlink_capable(req->skb, CAP_NET_ADMIN));
 	if (!ops) {
-		up_read(&link_types_lock);
-		request_module("rdma-link-%s", type);
-		down_read(&link_types_lock);
-		ops = find_type(type);
-	}
-	if (ops) {
-		ret = make_link(ops, name, ndev, extack);
-	} else {
 		NL_SET_ERR_MSG(extack,
 			       "unknown link type, and no module rdma-link-TYPE could be loaded; for type rxe: insmod rdma_rxe.ko");
-		ret = -EINVAL;
+		goto unlock;
 	}
+	ndev = dev_get_by_name(sock_net(req->skb->sk),
+			       nla_data(req->tb[RDMA_NLDEV_ATTR_NDEV_NAME]));
+	if (!ndev) {
+		NL_SET_ERR_MSG_ATTR(extack, req->tb[RDMA_NLDEV_ATTR_NDEV_NAME],
+				    "no such netdev in this network namespace; 'ip link' lists them");
+		ret = -ENODEV;
+		goto unlock;
+	}
+	ret = make_link(ops, name, ndev, extack);
+	dev_put(ndev);
+unlock:
 	up_read(&link_types_lock);
 	return ret;
 }
@@ -156,8 +180,6 @@ int nldev_newlink(const struct rdma_nl_req *req)
 	const char *name = nla_data(req->tb[RDMA_NLDEV_ATTR_DEV_NAME]);
 	const char *type = nla_data(req->tb[RDMA_NLDEV_ATTR_LINK_TYPE]);
 	struct netlink_ext_ack *extack = req->extack;
-	struct net_device *ndev;
-	int ret;
 
 	if (!may_add(req))
 		return -EPERM;
@@ -166,27 +188,17 @@ int nldev_newlink(const struct rdma_nl_req *req)
 				    NLDEV_BAD_NAME);
 		return -EINVAL;
 	}
-	if (!sane_type(type)) {
+	if (!nldev_sane_word(type)) {
 		NL_SET_ERR_MSG_ATTR(extack, req->tb[RDMA_NLDEV_ATTR_LINK_TYPE],
 				    "not a link type; softroce has 'rxe'");
 		return -EINVAL;
 	}
-	ndev = dev_get_by_name(sock_net(req->skb->sk),
-			       nla_data(req->tb[RDMA_NLDEV_ATTR_NDEV_NAME]));
-	if (!ndev) {
-		NL_SET_ERR_MSG_ATTR(extack, req->tb[RDMA_NLDEV_ATTR_NDEV_NAME],
-				    "no such netdev in this network namespace; 'ip link' lists them");
-		return -ENODEV;
-	}
 	if (name_taken(name)) {
 		NL_SET_ERR_MSG_ATTR(extack, req->tb[RDMA_NLDEV_ATTR_DEV_NAME],
 				    "an RDMA device with this name exists (names are unique across namespaces); choose another or 'rdma link del' that one");
-		ret = -EEXIST;
-	} else {
-		ret = add_link(type, name, ndev, extack);
+		return -EEXIST;
 	}
-	dev_put(ndev);
-	return ret;
+	return add_link(req, type, name);
 }
 
 /**

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* NLDEV: which objects exist on a device, for "rdma resource show". */
 #include <linux/pid.h>
+#include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <net/sock.h>
 #include <rdma/ib_verbs.h>
@@ -247,6 +248,17 @@ static int fill_ctx(struct sk_buff *msg, const struct nldev_view *view,
 	return 0;
 }
 
+/*
+ * A walk over all objects ends early when nobody waits for its answer any more,
+ * and when the device goes, which waits for who holds it.
+ */
+static int give_up(const struct ib_device *dev)
+{
+	if (fatal_signal_pending(current))
+		return -EINTR;
+	return test_bit(IB_DEVICE_UNPUBLISHED, &dev->core->flags) ? -ENODEV : 0;
+}
+
 /* Queue pairs from @first to @last. */
 static int put_qp_range(struct sk_buff *msg, u32 first, u32 last)
 {
@@ -276,6 +288,7 @@ static int put_srq_qps(struct sk_buff *msg, const struct ib_srq *srq)
 	u32 first = 0, last = 0;
 	struct nlattr *table;
 	bool on_it;
+	int ret;
 
 	table = nla_nest_start(msg, RDMA_NLDEV_ATTR_RES_QP);
 	if (!table)
@@ -286,6 +299,9 @@ static int put_srq_qps(struct sk_buff *msg, const struct ib_srq *srq)
 		rdma_restrack_put(res);
 		/* For each of the SRQs in a message: a million times a million. */
 		cond_resched();
+		ret = give_up(srq->device);
+		if (ret)
+			return ret;
 		if (on_it && first && id == last + 1) {
 			last = id;
 		} else if (on_it) {
@@ -478,6 +494,9 @@ static int dump_some(struct sk_buff *skb, const struct nldev_view *view,
 			return ret;
 		/* Those that the asker may not see fill no message. */
 		cond_resched();
+		ret = give_up(view->dev);
+		if (ret)
+			return ret;
 		++*id;
 	}
 	return 0;

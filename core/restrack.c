@@ -2,6 +2,7 @@
 /* Which objects exist on a device, and whose they are. */
 #include <linux/pid_namespace.h>
 #include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <rdma/ib_verbs.h>
@@ -159,6 +160,10 @@ int rdma_restrack_count(struct ib_device *dev, enum rdma_restrack_type type)
 		rdma_restrack_put(res);
 		id++;
 		cond_resched();
+		/* Nobody waits for the answer, or all wait for this one. */
+		if (fatal_signal_pending(current) ||
+		    test_bit(IB_DEVICE_UNPUBLISHED, &dev->core->flags))
+			break;
 	}
 	return count;
 }

@@ -62,6 +62,11 @@ else
 fi
 refused "deleting a link that is not there" 'no|index|device' dellink 4711
 refused "an unknown request" '' raw 60
+refused "a list of what has none" 'list' newlink rxz rxe vb 0x300
+refused "a client's name that is none" 'EINVAL' raw 15 69=../x
+# One of the two bits that ask for a list is NLM_F_EXCL here.
+check "a link with the flags that 'ip link add' has" nldev newlink rxz rxe vb 0x600
+rdma link del rxz
 if ours_only "rename to a name in use"; then
 	check "a second link, on vb" rdma link add rxb type rxe netdev vb
 	refused "rename to a name in use" 'name|already|use' rename "$(index_of rxa)" rxb

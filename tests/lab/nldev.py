@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 """One NETLINK_RDMA request by hand, and the sentence that came with the answer.
 
-    nldev.py newlink NAME TYPE NETDEV
+    nldev.py newlink NAME TYPE NETDEV [FLAGS]
     nldev.py dellink INDEX
     nldev.py rename INDEX NAME
     nldev.py raw COMMAND [ATTRIBUTE=NUMBER|ATTRIBUTE=TEXT]...
@@ -58,14 +58,14 @@ def sentence(payload):
     return ''
 
 
-def ask(command, attributes):
+def ask(command, attributes, flags=0):
     link = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_RDMA)
     link.settimeout(20)
     for option in (NETLINK_CAP_ACK, NETLINK_EXT_ACK):
         link.setsockopt(SOL_NETLINK, option, 1)
     body = b''.join(attribute(*pair) for pair in attributes)
     link.send(struct.pack('=IHHII', 16 + len(body), CLIENT_NLDEV << 10 | command,
-                          NLM_F_REQUEST | NLM_F_ACK, 1, 0) + body)
+                          NLM_F_REQUEST | NLM_F_ACK | flags, 1, 0) + body)
     while True:
         answer = link.recv(65536)
         size, kind, flags, _, _ = struct.unpack_from('=IHHII', answer)
@@ -97,7 +97,9 @@ def counters(verb, args):
 def main(argv):
     verb, args = argv[0], argv[1:]
     if verb == 'newlink':
-        result = ask(CMD[verb], [(DEV_NAME, args[0]), (LINK_TYPE, args[1]), (NDEV_NAME, args[2])])
+        flags = int(args[3], 0) if len(args) > 3 else 0
+        result = ask(CMD[verb], [(DEV_NAME, args[0]), (LINK_TYPE, args[1]), (NDEV_NAME, args[2])],
+                     flags)
     elif verb == 'dellink':
         result = ask(CMD[verb], [(DEV_INDEX, int(args[0]))])
     elif verb == 'rename':
