@@ -514,6 +514,7 @@ void rxe_comp_timeout(struct rxe_qp *qp)
 	req->gap_seen = false;
 	if (!req->single) {
 		req->single = true;
+		qp->pause.singles = RXE_PAUSE_SINGLES;
 		rxe_qp_count(qp, RXE_CNT_NO_TRAIN);
 	}
 	/* What has not left is not lost. */

@@ -27,6 +27,7 @@ struct rxe_qp;
  * @oif: interface of the source address; scope of link-local addresses
  * @neigh_seen: rxe_neigh_changes when the next hop of @dst was found to have an
  *	address; 0: it was not
+ * @neigh_asked: a packet has left that makes the stack look for it
  * @ip_id: IPv4 identification of the next packet; runs on from train to train
  * @dst: the cached route, or NULL; set and cleared under rxe_dev.route_lock
  * @cached: in rxe_dev.routes while there is a @dst
@@ -48,6 +49,7 @@ struct rxe_flow {
 	u32 dst_cookie;
 	struct hlist_node cached;
 	int neigh_seen;
+	bool neigh_asked;
 };
 
 /* Bytes before the BTH of a packet on @flow, without the link header. */

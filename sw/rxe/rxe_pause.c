@@ -13,6 +13,7 @@ void rxe_lanes_init(struct rxe_lanes *lanes)
 	int i;
 
 	spin_lock_init(&lanes->lock);
+	lanes->tight = jiffies;
 	for (i = 0; i < RXE_LANES; i++)
 		INIT_LIST_HEAD(&lanes->lane[i].qps);
 }
@@ -126,7 +127,7 @@ static void leave(struct rxe_qp *qp, u64 delay)
  */
 static void refused_first(struct rxe_pause *p, struct rxe_lane *lane)
 {
-	u32 tries = p->stuck ? 1 : RXE_LANE_TRIES;
+	u32 tries = p->stuck ? RXE_LANE_TRIES_STUCK : RXE_LANE_TRIES;
 
 	if (!p->got && ++lane->tries >= tries)
 		p->stuck = true;
@@ -228,6 +229,7 @@ static void failed(struct rxe_qp *qp, int err)
 		p->singles = RXE_PAUSE_SINGLES;
 	}
 	if (err == -ENOBUFS) {
+		WRITE_ONCE(qp->rxe->lanes.tight, jiffies + RXE_LANE_TIGHT);
 		refused(qp);
 	} else {
 		/* None of the queue's business: others go first. */
@@ -255,25 +257,32 @@ void rxe_pause_heard(struct rxe_qp *qp, int err, u32 segs)
 		rxe_run_ack_timer(qp, rxe_req_patience_ns(qp));
 }
 
-void rxe_pause_turn(struct rxe_qp *qp)
+static bool over(const struct rxe_pause *p)
+{
+	return !ktime_before(ktime_get(), READ_ONCE(p->until));
+}
+
+/*
+ * Had it nothing to send, it did not ask whether it may: the timer, which has run
+ * then, does not come again.
+ */
+void rxe_pause_turn_over(struct rxe_qp *qp)
 {
 	struct rxe_pause *p = &qp->pause;
 
-	p->turn = !ktime_before(ktime_get(), READ_ONCE(p->until));
+	if (p->turn || (over(p) && !hrtimer_is_queued(&p->timer)))
+		leave(qp, 0);
 }
 
-void rxe_pause_turn_over(struct rxe_qp *qp)
+bool rxe_pause_waits(struct rxe_qp *qp)
 {
-	leave(qp, 0);
-}
+	struct rxe_pause *p = &qp->pause;
 
-bool rxe_pause_waits(const struct rxe_qp *qp)
-{
-	const struct rxe_pause *p = &qp->pause;
-
-	if (p->lane)
+	if (p->lane) {
+		p->turn = p->turn || over(p);
 		return !p->turn;
-	return p->refused && ktime_before(ktime_get(), p->until);
+	}
+	return p->refused && !over(p);
 }
 
 bool rxe_pause_holds_back(struct rxe_qp *qp)
@@ -308,19 +317,15 @@ static bool give_up(struct rxe_qp *qp)
 	return true;
 }
 
-bool rxe_pause_keeps(struct rxe_qp *qp, int err)
+bool rxe_pause_keeps_failed(struct rxe_qp *qp, int err)
 {
-	if (!err)
-		return false;
 	if (err == -ENOMEM || rxe_qp_is_rc(qp))
 		return true;
 	return err == -ENOBUFS && !give_up(qp);
 }
 
-bool rxe_pause_keeps_answer(const struct rxe_qp *qp, int err)
+bool rxe_pause_keeps_failed_answer(const struct rxe_qp *qp, int err)
 {
-	if (!err)
-		return false;
 	return !rxe_pause_is_hard(err) ||
 	       qp->pause.refused < RXE_PAUSE_GIVE_UP;
 }

@@ -18,13 +18,15 @@
  * The first of a lane tries after 1/4 ms, and each time that nobody gets anything
  * through after twice as long: the first pauses are short beside the time that a
  * queue lasts, and those of a queue that seems dead cost nothing.  Who is refused
- * RXE_LANE_TRIES times lets the others try, and has one attempt in each turn from
- * then on: a packet that never fits keeps nobody else.
+ * RXE_LANE_TRIES times lets the others try, and has fewer attempts in each turn
+ * from then on: a packet that never fits keeps nobody else for long.
  *
  * A queue that cuts trains itself (tbf) may take a train's first packets, drop
  * the others and report success.  After a refusal packets go out one by one,
  * and the answer to each is exact, until so many in a row have got through that
- * the queue seems to have room again.
+ * the queue seems to have room again.  So do those of other QPs of the link, for
+ * RXE_LANE_TIGHT after each refusal, and of a QP after an ACK timeout: the end of
+ * a train may have been cut off.
  *
  * Datagrams of a QP are sent in their order, so one that waits keeps those to
  * other addresses.  It waits for RXE_PAUSE_GIVE_UP_UD attempts, and not at all
@@ -57,6 +59,7 @@
 #define SOFTROCE_RXE_PAUSE_H
 
 #include <linux/hrtimer.h>
+#include <linux/jiffies.h>
 #include <linux/list.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
@@ -70,8 +73,11 @@ struct rxe_qp;
 /* A datagram is worth less of it. */
 #define RXE_PAUSE_GIVE_UP_UD 3
 #define RXE_PAUSE_SINGLES 256
-/* 250 us to 4 ms: as long as a short queue lasts. */
-#define RXE_LANE_TRIES 5
+/* 64 ms in all, then 16 ms. */
+#define RXE_LANE_TRIES 8
+#define RXE_LANE_TRIES_STUCK 6
+/* Nobody of the link sends trains for so long after a refusal. */
+#define RXE_LANE_TIGHT (HZ / 20)
 /* Interfaces of a link that can be full at a time; those beyond share. */
 #define RXE_LANES 4
 
@@ -92,10 +98,12 @@ struct rxe_lane {
 /**
  * struct rxe_lanes - all lanes of a link
  * @waiting: how many QPs are in one (READ_ONCE)
+ * @tight: no trains before these jiffies (READ_ONCE)
  * @lock: what is in them
  */
 struct rxe_lanes {
 	int waiting;
+	unsigned long tight;
 	spinlock_t lock;
 	struct rxe_lane lane[RXE_LANES];
 };
@@ -107,7 +115,7 @@ struct rxe_lanes {
  * @entry: in @lane
  * @lane: where it waits, or NULL
  * @refused: times in a row that a train was refused; 0: the last one was not
- * @turn: it is the first of its lane and may try, in this pass of the runner
+ * @turn: it is the first of its lane, its pause is over, and it may try
  * @got: something got through in this turn
  * @stuck: nothing did in the last one, often enough
  * @singles: so many packets are still sent one by one
@@ -140,8 +148,7 @@ void rxe_pause_reset(struct rxe_qp *qp);
 void rxe_pause_stop(struct rxe_qp *qp);
 /* rxe_pause_told(), for who waits, waited or has to. */
 void rxe_pause_heard(struct rxe_qp *qp, int err, u32 segs);
-/* A pass of the runner begins, and ends, for who is in a lane. BH off. */
-void rxe_pause_turn(struct rxe_qp *qp);
+/* A pass of the runner ends, for who is in a lane. BH off. */
 void rxe_pause_turn_over(struct rxe_qp *qp);
 /*
  * UC and UD have no timer that gives up: some networks refuse a packet each time,
@@ -149,16 +156,26 @@ void rxe_pause_turn_over(struct rxe_qp *qp);
  * Does what could not be sent for @err stay where it is?  Else it is lost, or
  * has left (0).
  */
-bool rxe_pause_keeps(struct rxe_qp *qp, int err);
+bool rxe_pause_keeps_failed(struct rxe_qp *qp, int err);
+static inline bool rxe_pause_keeps(struct rxe_qp *qp, int err)
+{
+	return unlikely(err) && rxe_pause_keeps_failed(qp, err);
+}
+
 /*
  * The same for an answer.  No timer of this QP gives up on one that a hard error
  * keeps here: after some attempts it is the requester's to ask again.
  */
-bool rxe_pause_keeps_answer(const struct rxe_qp *qp, int err);
+bool rxe_pause_keeps_failed_answer(const struct rxe_qp *qp, int err);
+static inline bool rxe_pause_keeps_answer(const struct rxe_qp *qp, int err)
+{
+	return unlikely(err) && rxe_pause_keeps_failed_answer(qp, err);
+}
+
 /* It is not the network's fault that no answer comes. */
 bool rxe_pause_excuses(const struct rxe_qp *qp);
 /* It waits, and may not send in this pass. */
-bool rxe_pause_waits(const struct rxe_qp *qp);
+bool rxe_pause_waits(struct rxe_qp *qp);
 /* rxe_paused() while anybody waits. */
 bool rxe_pause_holds_back(struct rxe_qp *qp);
 

@@ -124,7 +124,6 @@ struct rxe_req {
 	u32 closing;		/* key of the window that a bind waits for, or 0 */
 	bool credits_known;
 	bool wait_rnr;
-	bool neigh_asked;	/* a packet waits for the next hop's address */
 	bool drain_told;	/* SQD: the event has been given */
 	bool single;		/* no trains until there is progress */
 	bool nak_seen;		/* @nak_psn was NAKed since progress */

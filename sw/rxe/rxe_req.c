@@ -197,13 +197,34 @@ static bool reads_fit(const struct rxe_req *req, u32 pkts)
 }
 
 /*
- * As long as the next hop has no address, one packet is sent, and those behind it
- * wait for its answer: a window of them would not fit into the neighbour's queue.
- * UC has no answers, and goes on.
+ * What keeps a burst back: one packet, or none, may go until an answer comes, or
+ * all but a last one.  @max: how many may go; @asks: which of the message asks for
+ * the answer.  False: none.
+ *
+ * As long as the next hop has no address, one packet is sent: a window of them
+ * would not fit into the neighbour's queue.  UC has no answers, and goes on.
  */
-static bool first_to_neighbour(struct rxe_qp *qp)
+static noinline bool keep_back(struct rxe_qp *qp, const struct rxe_swqe *wqe,
+			       const struct rxe_msg *msg, u32 index, u32 *max,
+			       u32 *asks)
 {
-	return rxe_qp_is_rc(qp) && !rxe_flow_resolved(&qp->flow);
+	if (rxe_qp_is_rc(qp) && !rxe_flow_resolved(&qp->flow)) {
+		if (qp->flow.neigh_asked && qp->req.psn != qp->req.una)
+			return false;
+		qp->flow.neigh_asked = true;
+	} else if (!out_of_credit(qp, wqe)) {
+		return true;
+	} else if (!rxe_wqe_is_send(wqe) && index + 1 < msg->packets) {
+		/* A WRITE's last packet takes the receive. */
+		*asks = msg->packets - 2;
+		*max = min(*max, msg->packets - 1 - index);
+		return true;
+	} else if (qp->req.psn != qp->req.una) {
+		return false;
+	}
+	*asks = index;
+	*max = 1;
+	return true;
 }
 
 /* Send the next train of a SEND or WRITE; false: not now. */
@@ -219,33 +240,24 @@ static bool send_message(struct rxe_qp *qp, struct rxe_swqe *wqe,
 		.mtu = qp->mtu,
 	};
 	u32 max = min(msg.packets - index, window_room(qp));
-	bool probe = out_of_credit(qp, wqe);
-	/* A WRITE's last packet takes the receive: those before it may go. */
-	bool but_last = probe && !rxe_wqe_is_send(wqe) &&
-			index + 1 < msg.packets;
-	bool asks = false;
+	u32 asks = U32_MAX;
 	u32 seg_len, bytes, n, i;
 	struct rxe_cursor from;
 	struct rxe_train t;
 	struct rxe_pkt pkt;
 	int err;
 
-	if (but_last) {
-		max = min(max, msg.packets - 1 - index);
-		probe = false;
-	}
-	if (!max || (probe && req->psn != req->una))
+	if (!max)
 		return false;
-	if (unlikely(first_to_neighbour(qp))) {
-		if (req->neigh_asked)
-			return false;
-		asks = true;
-	}
-	if (req->single || probe || asks)
+	if ((out_of_credit(qp, wqe) || !rxe_flow_resolved(&qp->flow)) &&
+	    !keep_back(qp, wqe, &msg, index, &max, &asks))
+		return false;
+	if (req->single)
 		max = 1;
 	n = rxe_train_plan(qp, &msg, index, max, &seg_len, &bytes);
 	n = rxe_train_begin(&t, qp, seg_len, n, bytes);
 	if (!n) {
+		qp->flow.neigh_asked = false;
 		tried_up_to(qp, req->psn);
 		return false;
 	}
@@ -253,8 +265,8 @@ static bool send_message(struct rxe_qp *qp, struct rxe_swqe *wqe,
 	b->bytes -= bytes;
 	for (i = 0; i < n; i++) {
 		fill_pkt(qp, wqe, &msg, index + i, &pkt);
-		if (probe || asks || (i == n - 1 && want_ack(qp, pkt.psn, b)) ||
-		    (but_last && index + i + 2 == msg.packets))
+		if (index + i == asks ||
+		    (i == n - 1 && want_ack(qp, pkt.psn, b)))
 			pkt.ack_req = true;
 		if (rxe_train_add(&t, &pkt, &from)) {
 			wqe->status = IB_WC_LOC_PROT_ERR;
@@ -264,10 +276,10 @@ static bool send_message(struct rxe_qp *qp, struct rxe_swqe *wqe,
 	rxe_cursor_end(&from);
 	err = rxe_train_send(&t);
 	if (rxe_pause_keeps(qp, err)) {
+		qp->flow.neigh_asked = false;
 		tried_up_to(qp, rxe_psn_add(req->psn, i));
 		return false;
 	}
-	req->neigh_asked = asks;
 	/* Of a message that has a hole the rest is of no use (UC). */
 	if (err && wqe->status == IB_WC_SUCCESS)
 		i = msg.packets - index;
@@ -585,7 +597,7 @@ void rxe_req_rewind(struct rxe_qp *qp)
 		sq->next++;
 	}
 	req->psn = req->una;
-	req->neigh_asked = false;
+	qp->flow.neigh_asked = false;
 	/* Every non-posted request ends beyond it: all are sent again. */
 	req->rd_head = req->rd_tail;
 	req->rd_pkts = 0;

@@ -363,8 +363,10 @@ bool rxe_flow_ask(struct rxe_flow *flow)
 		return true;
 	valid = READ_ONCE(neigh->nud_state) & NUD_VALID;
 	neigh_release(neigh);
-	if (valid)
+	if (valid) {
 		flow->neigh_seen = now;
+		flow->neigh_asked = false;
+	}
 	return valid;
 }
 

@@ -127,11 +127,8 @@ static bool run_pass(struct rxe_qp *qp, int *cpu)
 	/* Neither side starves the other. */
 	struct rxe_budget req = { RXE_RUN_BYTES, RXE_RUN_WQES };
 	struct rxe_budget resp = req;
-	bool more;
+	bool more = run_rx(qp, cpu);
 
-	if (unlikely(qp->pause.lane))
-		rxe_pause_turn(qp);
-	more = run_rx(qp, cpu);
 	/* What another processor has yet to handle may be the answer. */
 	if (skb_queue_empty_lockless(&qp->rxq) &&
 	    test_and_clear_bit(RXE_TODO_TIMEOUT, &qp->todo))
@@ -147,8 +144,8 @@ static bool run_pass(struct rxe_qp *qp, int *cpu)
 		more |= rxe_req_flush(qp, &req);
 	if (qp->state == IB_QPS_ERR)
 		more |= rxe_resp_flush(qp, &resp);
-	/* Not while another processor has yet to use it. */
-	if (unlikely(qp->pause.turn) && *cpu == nr_cpu_ids)
+	/* Not while another processor has yet to use its turn. */
+	if (unlikely(qp->pause.lane) && *cpu == nr_cpu_ids)
 		rxe_pause_turn_over(qp);
 	return more;
 }

@@ -38,7 +38,8 @@ static u32 train_max(struct rxe_qp *qp, u32 seg_len)
 {
 	u32 bytes, segs;
 
-	if (!qp->rxe->trains || qp->pause.singles)
+	if (!qp->rxe->trains || qp->pause.singles ||
+	    time_before(jiffies, READ_ONCE(qp->rxe->lanes.tight)))
 		return 1;
 	rxe_flow_limits(&qp->flow, &bytes, &segs);
 	return clamp(bytes / seg_len, 1u, segs);
@@ -70,7 +71,8 @@ u32 rxe_train_plan(struct rxe_qp *qp, const struct rxe_msg *msg, u32 index,
 
 	*seg_len = len;
 	*bytes = len;
-	max = min(max, train_max(qp, len));
+	if (max > 1)
+		max = min(max, train_max(qp, len));
 	while (n < max && len == *seg_len) {
 		len = msg_seg_len(msg, index + n);
 		if (len > *seg_len)

@@ -81,6 +81,7 @@ static void room_for_trains_again(struct kunit *test)
 	local_bh_disable();
 	sm->xmit_answer = 0;
 	sm->qp->pause.singles = 2;
+	sm->rxe->lanes.tight = jiffies;
 	local_bh_enable();
 	sm_pause_over(sm);
 	KUNIT_EXPECT_EQ(test, sm_num_sent(sm), 4);
