@@ -13,24 +13,52 @@
 /* Up to this much goes into the skb's linear part: one allocation less. */
 #define TRAIN_LINEAR 1024
 
-/*
- * The page that trains are laid out in, one for each processor.  A softirq has
- * nobody to charge it to, so that one for each queue pair would be as much
- * memory as a program likes.  BH off.
+/* 256 KiB, or as many small pages where memory is in pieces. */
+#define TRAIN_PAGES 8
+
+/**
+ * struct train_pages - what trains are laid out in
+ * @frag: pages, used in turn: when the first one's turn comes again its packets
+ *	have often been received, and it serves anew, without being cleared
+ * @at: the one in use
+ *
+ * One for each processor.  A softirq has nobody to charge it to, so that one for
+ * each queue pair would be as much memory as a program likes.  BH off.
  */
-static DEFINE_PER_CPU(struct page_frag, tx_frag);
+struct train_pages {
+	struct page_frag frag[TRAIN_PAGES];
+	u32 at;
+};
+
+static DEFINE_PER_CPU(struct train_pages, train_pages);
 
 void rxe_train_exit(void)
 {
-	struct page_frag *pf;
-	int cpu;
+	struct train_pages *pages;
+	int cpu, i;
 
 	for_each_possible_cpu(cpu) {
-		pf = per_cpu_ptr(&tx_frag, cpu);
-		if (pf->page)
-			put_page(pf->page);
-		pf->page = NULL;
+		pages = per_cpu_ptr(&train_pages, cpu);
+		for (i = 0; i < TRAIN_PAGES; i++) {
+			if (pages->frag[i].page)
+				put_page(pages->frag[i].page);
+			pages->frag[i].page = NULL;
+		}
 	}
+}
+
+/* Where there are @want bytes or, rarely, a page of fewer; NULL: no memory. */
+static struct page_frag *train_page(u32 want)
+{
+	struct train_pages *pages = this_cpu_ptr(&train_pages);
+	struct page_frag *pf = &pages->frag[pages->at];
+
+	if (pf->page && pf->offset + want > pf->size) {
+		pages->at = (pages->at + 1) % TRAIN_PAGES;
+		pf = &pages->frag[pages->at];
+	}
+	return skb_page_frag_refill(want, pf, GFP_ATOMIC | __GFP_NOWARN) ?
+		       pf : NULL;
 }
 
 /* How many packets of @seg_len bytes one train may have now: 1 or more. */
@@ -112,16 +140,16 @@ static void train_put(struct rxe_train *t, const void *from, u32 len)
 /* Fragments for @bytes; returns how many bytes there are. */
 static u32 train_alloc_frags(struct rxe_train *t, u32 bytes)
 {
-	struct page_frag *pf = this_cpu_ptr(&tx_frag);
 	struct sk_buff *skb = t->skb;
+	struct page_frag *pf;
 	u32 got = 0;
 	int i = 0;
 
 	while (got < bytes && i < MAX_SKB_FRAGS) {
 		u32 n;
 
-		if (!skb_page_frag_refill(min_t(u32, bytes - got, 512), pf,
-					  GFP_ATOMIC | __GFP_NOWARN))
+		pf = train_page(min_t(u32, bytes - got, 512));
+		if (!pf)
 			break;
 		n = min_t(u32, bytes - got, pf->size - pf->offset);
 		skb_fill_page_desc(skb, i++, pf->page, pf->offset, n);
