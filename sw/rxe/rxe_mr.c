@@ -44,6 +44,13 @@ void rxe_mr_exit(void)
 	xa_destroy(&mr_table);
 }
 
+/* The table is going to have the one reference. */
+static void rxe_mr_ready(struct rxe_mr *mr)
+{
+	smp_wmb();	/* what it is before who can have it: rxe_mr_get_whole() */
+	refcount_set(&mr->ref, 1);
+}
+
 struct rxe_mr *rxe_mr_alloc(struct rxe_pd *pd, int access)
 {
 	struct rxe_dev *rxe = to_rxe(pd->ibpd.device);
@@ -73,9 +80,9 @@ struct rxe_mr *rxe_mr_alloc(struct rxe_pd *pd, int access)
 	mr->key = index << 8 | (get_random_u32() & 0xff);
 	mr->ibmr.lkey = mr->key;
 	mr->ibmr.rkey = mr->key;
-	refcount_set(&mr->ref, 1);
-	init_completion(&mr->unused);
 	spin_lock_init(&mr->state_lock);
+	init_completion(&mr->unused);
+	rxe_mr_ready(mr);
 	return mr;
 
 free_mr:
@@ -89,14 +96,6 @@ uncount:
 void rxe_mr_publish(struct rxe_mr *mr)
 {
 	xa_store(&mr_table, MR_INDEX(mr->key), mr, GFP_KERNEL);
-}
-
-static void publish_again(struct rxe_mr *mr)
-{
-	reinit_completion(&mr->unused);
-	smp_wmb();	/* what it is before who can have it: rxe_mr_get_whole() */
-	refcount_set(&mr->ref, 1);
-	rxe_mr_publish(mr);
 }
 
 void rxe_mr_free(struct rxe_mr *mr)
@@ -156,64 +155,114 @@ struct ib_mr *rxe_reg_umem_mr(struct ib_pd *pd, struct ib_umem *umem, u64 virt,
 	return &mr->ibmr;
 }
 
-/* Make sure that nobody uses it; -EBUSY: windows do, and it is as before. */
-static int unpublish(struct rxe_mr *mr)
+/* Windows are neither bound to it from now on nor were; or -EBUSY. */
+static int close_to_windows(struct rxe_mr *mr)
 {
-	if (atomic_read(&mr->num_mw))
-		return -EBUSY;
-	/* The index stays reserved. */
-	xa_store(&mr_table, MR_INDEX(mr->key), NULL, GFP_KERNEL);
-	/* Who has a reference may be binding a window to it right now. */
-	rxe_mr_put(mr);
-	wait_for_completion(&mr->unused);
-	if (!atomic_read(&mr->num_mw))
-		return 0;
-	/* The windows go first (10.6.7.2.4). */
-	publish_again(mr);
-	return -EBUSY;
+	return atomic_cmpxchg(&mr->num_mw, 0, RXE_MR_NO_WINDOWS) ? -EBUSY : 0;
 }
 
-/* In place, under the same key. */
+/* @by is found in the place of @mr, which nobody uses any more then. */
+static void replace(struct rxe_mr *mr, struct rxe_mr *by)
+{
+	/* The index is reserved. */
+	xa_store(&mr_table, MR_INDEX(mr->key), by, GFP_KERNEL);
+	rxe_mr_put(mr);
+	wait_for_completion(&mr->unused);
+}
+
+/* A copy of @mr that nobody finds, and nobody binds a window to. */
+static struct rxe_mr *rxe_mr_stand_in(const struct rxe_mr *mr)
+{
+	struct rxe_mr *copy = kzalloc(sizeof(*copy), GFP_KERNEL_ACCOUNT);
+
+	if (!copy)
+		return NULL;
+	copy->pd = mr->pd;
+	copy->key = mr->key;
+	copy->access = mr->access;
+	copy->va = mr->va;
+	copy->len = mr->len;
+	copy->extent = mr->extent;
+	copy->num_extents = mr->num_extents;
+	atomic_set(&copy->num_mw, RXE_MR_NO_WINDOWS);
+	init_completion(&copy->unused);
+	rxe_mr_ready(copy);
+	return copy;
+}
+
+/* Nobody has a reference to @mr, but who has found it before may look at it. */
+static void rxe_mr_become(struct rxe_mr *mr, const struct rxe_mr *other)
+{
+	WRITE_ONCE(mr->pd, other->pd);
+	WRITE_ONCE(mr->access, other->access);
+	mr->va = other->va;
+	mr->len = other->len;
+	mr->extent = other->extent;
+	mr->num_extents = other->num_extents;
+	reinit_completion(&mr->unused);
+	rxe_mr_ready(mr);
+}
+
+/*
+ * In place, under the same key.  All that makes the region changes at once: a
+ * copy that is what the region will be takes its place for as long as somebody
+ * uses the region as it was.
+ */
 int rxe_rereg_umem_mr(struct ib_mr *ibmr, struct ib_umem *umem, u64 virt,
 		      int access, struct ib_pd *pd)
 {
 	struct rxe_mr *mr = to_rxe_mr(ibmr);
 	u64 len = umem ? umem->length : mr->len;
-	struct rxe_mr fresh = {};
+	struct rxe_mr *next;
 	int ret;
 
 	ret = check_user(len, virt, access);
-	if (!ret && umem)
-		ret = rxe_mr_map(&fresh, &umem->sgt_append.sgt,
-				 ib_umem_offset(umem));
-	ret = ret ?: unpublish(mr);
-	if (ret) {
-		kvfree(fresh.extent);
+	if (ret)
 		return ret;
-	}
-	if (umem) {
+	next = rxe_mr_stand_in(mr);
+	if (!next)
+		return -ENOMEM;
+	next->pd = to_rxe_pd(pd);
+	next->access = access;
+	next->va = virt;
+	next->len = len;
+	if (umem)
+		ret = rxe_mr_map(next, &umem->sgt_append.sgt,
+				 ib_umem_offset(umem));
+	if (ret)
+		goto free_next;
+	/* The windows go first (10.6.7.2.4). */
+	ret = close_to_windows(mr);
+	if (ret)
+		goto free_extent;
+
+	replace(mr, next);
+	if (umem)
 		kvfree(mr->extent);
-		mr->extent = fresh.extent;
-		mr->num_extents = fresh.num_extents;
-	}
-	mr->va = virt;
-	mr->len = len;
-	/* Who found it before may look at these: grants(). */
-	WRITE_ONCE(mr->access, access);
-	WRITE_ONCE(mr->pd, to_rxe_pd(pd));
-	publish_again(mr);
+	rxe_mr_become(mr, next);
+	replace(next, mr);
+	atomic_set(&mr->num_mw, 0);
+	kfree_rcu(next, rcu);
 	return 0;
+
+free_extent:
+	if (umem)
+		kvfree(next->extent);
+free_next:
+	kfree(next);
+	return ret;
 }
 
 int rxe_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 {
 	struct rxe_mr *mr = to_rxe_mr(ibmr);
-	int ret;
+	int ret = close_to_windows(mr);
 
-	ret = unpublish(mr);
-	if (!ret)
-		rxe_mr_free(mr);
-	return ret;
+	if (ret)
+		return ret;
+	replace(mr, NULL);
+	rxe_mr_free(mr);
+	return 0;
 }
 
 /* ---- look-up ---- */
@@ -227,15 +276,28 @@ static bool grants(const struct rxe_mr *mr, const struct rxe_pd *pd, u32 key,
 	       (READ_ONCE(mr->access) & access) == access;
 }
 
+/* With RCU. */
+static struct rxe_mr *find(struct rxe_pd *pd, u32 key, int access)
+{
+	struct rxe_mr *mr;
+
+	for (;;) {
+		mr = xa_load(&mr_table, MR_INDEX(key));
+		if (!mr || !grants(mr, pd, key, access))
+			return NULL;
+		if (refcount_inc_not_zero(&mr->ref))
+			return mr;
+		/* It has been replaced before its end: replace(). */
+		smp_rmb();
+	}
+}
+
 struct rxe_mr *rxe_mr_get_whole(struct rxe_pd *pd, u32 key, int access)
 {
 	struct rxe_mr *mr;
 
 	rcu_read_lock();
-	mr = xa_load(&mr_table, MR_INDEX(key));
-	if (mr && (!grants(mr, pd, key, access) ||
-		   !refcount_inc_not_zero(&mr->ref)))
-		mr = NULL;
+	mr = find(pd, key, access);
 	rcu_read_unlock();
 	if (!mr)
 		return NULL;

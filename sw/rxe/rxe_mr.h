@@ -5,7 +5,9 @@
  * Lifetime: made by reg_umem_mr, get_dma_mr or alloc_mr with one reference, found
  * by key under RCU (rxe_mr_get()), which takes another.  dereg_mr unpublishes the
  * key and waits for the references that bursts hold (they are short, BH
- * context); then the core unpins the pages.
+ * context); then the core unpins the pages.  rereg_mr waits for them as well,
+ * while a copy that is what the region becomes is found under the key: a packet
+ * meets the region as it was or as it will be, and nothing between or neither.
  *
  * Fast registration (IBTA vol. 1, 10.6.4.4): a kernel consumer's region from
  * alloc_mr has a place in the table, but no key of it is good.  map_mr_sg fills
@@ -32,6 +34,8 @@ enum rxe_mr_state {
 	RXE_MR_CLOSING,
 };
 
+#define RXE_MR_NO_WINDOWS (-1)
+
 /* A run of bytes that are neighbours in memory. */
 struct rxe_extent {
 	u64 start;	/* offset of its first byte from @va */
@@ -43,7 +47,8 @@ struct rxe_extent {
  * @va: first address, as local and remote keys see it
  * @len: bytes
  * @dma: a kernel's DMA region: addresses are kernel virtual, all of memory
- * @num_mw: windows that are bound to it; with any it is not deregistered
+ * @num_mw: windows that are bound to it; with any it is neither deregistered
+ *	nor registered again; or RXE_MR_NO_WINDOWS while it is
  * @extent: @num_extents runs, sorted by start, for binary search
  * @state: enum rxe_mr_state; of fast registration it changes with @state_lock
  * @next: of fast registration: what will be @extent, with room for @max_next

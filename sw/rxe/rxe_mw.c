@@ -137,8 +137,14 @@ static bool may_bind(const struct rxe_qp *qp, const struct rxe_mw_entry *mw,
 static int bind_to(struct rxe_mw_entry *mw, struct rxe_mr *mr,
 		   const struct rxe_qp *qp, const struct rxe_bind *bind)
 {
-	if (!close_binding(mw))
+	/* It is being registered again, or deregistered. */
+	if (mr && !atomic_inc_unless_negative(&mr->num_mw))
 		return -EAGAIN;
+	if (!close_binding(mw)) {
+		if (mr)
+			atomic_dec(&mr->num_mw);
+		return -EAGAIN;
+	}
 	unbind(mw);
 	mw->rkey = bind->new_rkey;
 	mw->mr = mr;
@@ -146,8 +152,6 @@ static int bind_to(struct rxe_mw_entry *mw, struct rxe_mr *mr,
 	mw->length = bind->length;
 	mw->access = bind->access;
 	mw->qpn = qp->qpn;
-	if (mr)
-		atomic_inc(&mr->num_mw);
 	return 0;
 }
 
@@ -256,9 +260,9 @@ bool rxe_rkey_get(struct rxe_qp *qp, u32 rkey, int access, u64 va, u64 len,
 	mw = xa_load(&mw_table, MW_INDEX(rkey));
 	if (mw) {
 		spin_lock(&mw->lock);
-		/* While it is bound it is not freed, but may be out of use. */
-		if (grants(mw, qp, rkey, access, va, len) &&
-		    refcount_inc_not_zero(&mw->mr->ref)) {
+		/* While it is bound its region stays what it is. */
+		if (grants(mw, qp, rkey, access, va, len)) {
+			refcount_inc(&mw->mr->ref);
 			mw->users++;
 			*grant = (struct rxe_grant){ mw->mr, mw };
 		}

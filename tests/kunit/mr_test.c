@@ -291,6 +291,141 @@ static void mr_dma_is_all_memory(struct kunit *test)
 	rxe_dereg_mr(ibmr, NULL);
 }
 
+/* ---- registration again ---- */
+
+#define RW (IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE)
+
+struct rereg {
+	struct work_struct work;
+	struct rxe_mr *mr;
+	struct rxe_pd *pd;
+	u64 virt;
+	int access;
+	unsigned int times;
+	int ret;
+	bool done;
+};
+
+static void rereg_work(struct work_struct *work)
+{
+	struct rereg *r = container_of(work, struct rereg, work);
+	unsigned int i;
+
+	for (i = 0; i < r->times && !r->ret; i++) {
+		r->ret = rxe_rereg_umem_mr(&r->mr->ibmr, NULL, r->virt,
+					   r->access, &r->pd->ibpd);
+		r->virt ^= 16;
+		r->access ^= IB_ACCESS_REMOTE_READ;
+	}
+	WRITE_ONCE(r->done, true);
+}
+
+/*
+ * Who uses the region keeps it as it was, and the call waits for them; who looks
+ * it up meanwhile finds it, as it was or as it will be.
+ */
+static void mr_rereg_leaves_no_gap(struct kunit *test)
+{
+	struct rxe_pd *pd = fake_pd(test, fake_dev(test));
+	struct page **pages = fake_pages(test, 1);
+	struct rereg r = { .pd = pd, .virt = 0x5010, .times = 1,
+			   .access = RW | IB_ACCESS_REMOTE_READ };
+	unsigned int misses = 0, ticks = 0;
+	struct rxe_mr *used;
+	u32 key;
+
+	r.mr = fake_mr(test, pd, pages, 0, 0x5000, 64, RW);
+	key = r.mr->key;
+	used = rxe_mr_get(pd, key, IB_ACCESS_REMOTE_WRITE, 0x5000, 64);
+	KUNIT_ASSERT_PTR_EQ(test, used, r.mr);
+	INIT_WORK_ONSTACK(&r.work, rereg_work);
+	schedule_work(&r.work);
+	while (!finds(pd, key, r.access, 0x5010, 64) && ticks++ < 100) {
+		misses += !finds(pd, key, RW, 0x5010, 48);
+		schedule_timeout_uninterruptible(1);
+	}
+	KUNIT_EXPECT_EQ(test, misses, 0);
+	KUNIT_EXPECT_LE(test, ticks, 100);
+	KUNIT_EXPECT_FALSE(test, finds(pd, key, RW, 0x5000, 64));
+	KUNIT_EXPECT_FALSE(test, READ_ONCE(r.done));
+	KUNIT_EXPECT_EQ(test, used->va, 0x5000);
+	KUNIT_EXPECT_EQ(test, used->access, RW);
+	rxe_mr_put(used);
+	flush_work(&r.work);
+	KUNIT_EXPECT_EQ(test, r.ret, 0);
+	KUNIT_EXPECT_TRUE(test, finds(pd, key, RW | IB_ACCESS_REMOTE_READ,
+				      0x5010, 64));
+	KUNIT_EXPECT_FALSE(test, finds(pd, key, RW, 0x5000, 64));
+	check_pieces(test, r.mr, pages, 0);
+	drop(r.mr);
+	KUNIT_EXPECT_FALSE(test, finds(pd, key, 0, 0x5010, 64));
+	destroy_work_on_stack(&r.work);
+}
+
+/* What each of its forms grants is never refused. */
+static void mr_rereg_under_look_ups(struct kunit *test)
+{
+	struct rxe_pd *pd = fake_pd(test, fake_dev(test));
+	struct page **pages = fake_pages(test, 1);
+	struct rereg r = { .pd = pd, .virt = 0x5010, .times = 5000,
+			   .access = RW | IB_ACCESS_REMOTE_READ };
+	unsigned long n, misses = 0, wrong = 0;
+
+	r.mr = fake_mr(test, pd, pages, 0, 0x5000, 64, RW);
+	INIT_WORK_ONSTACK(&r.work, rereg_work);
+	queue_work(system_unbound_wq, &r.work);
+	for (n = 0; !READ_ONCE(r.done); n++) {
+		struct rxe_mr *mr = rxe_mr_get(pd, r.mr->key, RW, 0x5010, 48);
+		u32 len = 1;
+
+		if (!mr) {
+			misses++;
+			continue;
+		}
+		/* 0x5010 with reading, 0x5000 without, and nothing between. */
+		wrong += (mr->va == 0x5010) !=
+				 !!(mr->access & IB_ACCESS_REMOTE_READ) ||
+			 rxe_mr_piece(mr, 0x5010, &len) !=
+				 page_address(pages[0]) + (0x5010 - mr->va);
+		rxe_mr_put(mr);
+		if (!(n % 64))
+			cond_resched();
+	}
+	flush_work(&r.work);
+	KUNIT_EXPECT_EQ(test, r.ret, 0);
+	KUNIT_EXPECT_EQ(test, misses, 0);
+	KUNIT_EXPECT_EQ(test, wrong, 0);
+	drop(r.mr);
+	destroy_work_on_stack(&r.work);
+}
+
+/* PD and rights change together, and what fails changes nothing. */
+static void mr_rereg_changes_pd(struct kunit *test)
+{
+	struct rxe_dev *rxe = fake_dev(test);
+	struct rxe_pd *pd = fake_pd(test, rxe), *other = fake_pd(test, rxe);
+	struct rxe_mr *mr = fake_mr(test, pd, fake_pages(test, 1), 0, 0x5000,
+				    64, RW);
+
+	KUNIT_EXPECT_EQ(test, rxe_rereg_umem_mr(&mr->ibmr, NULL, 0x5000,
+						IB_ZERO_BASED, &other->ibpd),
+			-EOPNOTSUPP);
+	KUNIT_EXPECT_TRUE(test, finds(pd, mr->key, RW, 0x5000, 64));
+	KUNIT_EXPECT_FALSE(test, finds(other, mr->key, 0, 0x5000, 64));
+	atomic_inc(&mr->num_mw);
+	KUNIT_EXPECT_EQ(test, rxe_rereg_umem_mr(&mr->ibmr, NULL, 0x5000, 0,
+						&other->ibpd), -EBUSY);
+	atomic_dec(&mr->num_mw);
+	KUNIT_EXPECT_TRUE(test, finds(pd, mr->key, RW, 0x5000, 64));
+	KUNIT_EXPECT_EQ(test, rxe_rereg_umem_mr(&mr->ibmr, NULL, 0x5000, 0,
+						&other->ibpd), 0);
+	KUNIT_EXPECT_FALSE(test, finds(pd, mr->key, 0, 0x5000, 64));
+	KUNIT_EXPECT_FALSE(test, finds(other, mr->key, RW, 0x5000, 64));
+	KUNIT_EXPECT_TRUE(test, finds(other, mr->key, 0, 0x5000, 64));
+	KUNIT_EXPECT_EQ(test, atomic_read(&mr->num_mw), 0);
+	drop(mr);
+}
+
 /* ---- the end ---- */
 
 struct dereg {
@@ -342,6 +477,9 @@ static struct kunit_case mr_cases[] = {
 	KUNIT_CASE(mr_pieces_of_pages),
 	KUNIT_CASE(mr_neighbours_are_one),
 	KUNIT_CASE(mr_dma_is_all_memory),
+	KUNIT_CASE(mr_rereg_leaves_no_gap),
+	KUNIT_CASE(mr_rereg_under_look_ups),
+	KUNIT_CASE(mr_rereg_changes_pd),
 	KUNIT_CASE(mr_dereg_waits_for_users),
 	{}
 };

@@ -714,10 +714,7 @@ static void late_dereg(struct work_struct *work)
 	l->ret = rxe_dereg_mr(&l->mr->ibmr, NULL);
 }
 
-/*
- * Who binds has found the region just before it is to go: that is not too late
- * for the window, so the region stays and can be found again.
- */
+/* Who binds has found the region just before it is to go: too late. */
 static void mw_bound_while_its_region_goes(struct kunit *test)
 {
 	struct env *e = start_at(test, VA, REGION | RD);
@@ -730,14 +727,45 @@ static void mw_bound_while_its_region_goes(struct kunit *test)
 	schedule_work(&l.work);
 	while (readable(e->qp, key))
 		schedule_timeout_uninterruptible(1);
-	atomic_inc(&found->num_mw);
+	KUNIT_EXPECT_FALSE(test, atomic_inc_unless_negative(&found->num_mw));
 	rxe_mr_put(found);
 	flush_work(&l.work);
-	KUNIT_EXPECT_EQ(test, l.ret, -EBUSY);
-	KUNIT_EXPECT_TRUE(test, readable(e->qp, key));
-	atomic_dec(&e->mr->num_mw);
-	KUNIT_EXPECT_EQ(test, dereg(e), 0);
+	KUNIT_EXPECT_EQ(test, l.ret, 0);
 	KUNIT_EXPECT_FALSE(test, readable(e->qp, key));
+	e->mr = NULL;
+	destroy_work_on_stack(&l.work);
+}
+
+static void late_rereg(struct work_struct *work)
+{
+	struct late *l = container_of(work, struct late, work);
+
+	l->ret = rxe_rereg_umem_mr(&l->mr->ibmr, NULL, VA, l->mr->access,
+				   &l->mr->pd->ibpd);
+}
+
+/* A window is not bound to what is being registered again, but afterwards. */
+static void mw_bind_awaits_registration(struct kunit *test)
+{
+	struct env *e = start_at(test, VA, REGION | RD);
+	struct rxe_mw *mw = window(e, IB_MW_TYPE_2);
+	struct rxe_bind bind = all(e, mw);
+	struct late l = { .mr = e->mr };
+	struct rxe_mr *found = rxe_mr_get(e->pd, e->mr->key, 0, VA, LEN);
+
+	KUNIT_ASSERT_PTR_EQ(test, found, e->mr);
+	INIT_WORK_ONSTACK(&l.work, late_rereg);
+	schedule_work(&l.work);
+	while (!atomic_read(&found->num_mw))
+		schedule_timeout_uninterruptible(1);
+	KUNIT_EXPECT_EQ(test, bind_by(e->qp, bind), -EAGAIN);
+	KUNIT_EXPECT_FALSE(test, readable(e->qp, bind.new_rkey));
+	rxe_mr_put(found);
+	flush_work(&l.work);
+	KUNIT_EXPECT_EQ(test, l.ret, 0);
+	KUNIT_EXPECT_TRUE(test, binds(e->qp, bind));
+	KUNIT_EXPECT_TRUE(test, readable(e->qp, bind.new_rkey));
+	KUNIT_EXPECT_EQ(test, atomic_read(&e->mr->num_mw), 1);
 	destroy_work_on_stack(&l.work);
 }
 
@@ -883,6 +911,7 @@ static struct kunit_case mw_cases[] = {
 	KUNIT_CASE(mw_dealloc_frees_its_region),
 	KUNIT_CASE(mw_moves_to_another_region),
 	KUNIT_CASE(mw_bound_while_its_region_goes),
+	KUNIT_CASE(mw_bind_awaits_registration),
 	KUNIT_CASE(mw_bind_awaits_bursts),
 	KUNIT_CASE(mw_bind_gives_up),
 	KUNIT_CASE(mw_dealloc_awaits_bursts),

@@ -5,6 +5,8 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +17,8 @@
 #include "cases.h"
 
 #define PAGE 4096
-#define ACCESS (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_MW_BIND)
+#define ACCESS	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
+		 IBV_ACCESS_MW_BIND)
 
 /* A pair, and two pages of which one is registered. */
 struct place {
@@ -50,8 +53,8 @@ static void place_close(struct place *p)
 }
 
 /* 0 and the new key is known, or an errno. */
-static int rereg(struct place *p, uint32_t flags, const char *start, uint32_t length,
-		 struct ibv_pd *pd, uint32_t access)
+static int rereg_at(struct place *p, uint32_t flags, const char *start, uint32_t length,
+		    const char *virt, struct ibv_pd *pd, uint32_t access)
 {
 	struct ib_uverbs_rereg_mr_resp resp = {};
 	struct {
@@ -66,7 +69,7 @@ static int rereg(struct place *p, uint32_t flags, const char *start, uint32_t le
 		.req.flags = flags,
 		.req.start = (uintptr_t)start,
 		.req.length = length,
-		.req.hca_va = (uintptr_t)start,
+		.req.hca_va = (uintptr_t)virt,
 		.req.pd_handle = pd ? pd->handle : 0,
 		.req.access_flags = access,
 	};
@@ -75,6 +78,12 @@ static int rereg(struct place *p, uint32_t flags, const char *start, uint32_t le
 		return errno;
 	p->rkey = resp.rkey;
 	return 0;
+}
+
+static int rereg(struct place *p, uint32_t flags, const char *start, uint32_t length,
+		 struct ibv_pd *pd, uint32_t access)
+{
+	return rereg_at(p, flags, start, length, start, pd, access);
 }
 
 /* Eight bytes to the start of page @page: what came of it, and are they there? */
@@ -217,9 +226,97 @@ static void rereg_refusals(const struct setting *set)
 	place_close(&p);
 }
 
+#define LONG (64 << 10)
+
+/* A region that is registered again and again while a peer writes there. */
+struct busy {
+	struct place place;	/* its pages: twice LONG bytes */
+	bool moves;
+	atomic_bool stop;
+	unsigned long times, touched;
+	int err;
+};
+
+/* Where it was is the program's own again: nothing is written there. */
+static void own_again(struct busy *b, char *at)
+{
+	memset(at, 0x77, LONG);
+	usleep(1000);
+	for (size_t i = 0; i < LONG; i++)
+		b->touched += at[i] != 0x77;
+}
+
+static void *rereg_often(void *arg)
+{
+	struct busy *b = arg;
+	char *a = b->place.pages;
+
+	for (; !b->stop && !b->err; b->times++) {
+		bool odd = b->times & 1;
+
+		if (b->moves) {
+			b->err = rereg_at(&b->place, IBV_REREG_MR_CHANGE_TRANSLATION,
+					  odd ? a : a + LONG, LONG, a, NULL, 0);
+			if (!b->err && !(b->times % 16))
+				own_again(b, odd ? a + LONG : a);
+		} else {
+			b->err = rereg(&b->place, IBV_REREG_MR_CHANGE_ACCESS, NULL, 0, NULL,
+				       ACCESS | (odd ? 0 : IBV_ACCESS_REMOTE_ATOMIC));
+		}
+		if (!(b->times % 8))
+			usleep(200);
+	}
+	return NULL;
+}
+
+/* What the region allows before and after is never refused. */
+static void rereg_traffic_of(const struct setting *set, bool moves)
+{
+	static const enum ibv_wr_opcode ops[] = { IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ };
+	struct busy b = { .moves = moves };
+	struct pair *p = &b.place.pair;
+	unsigned int done = 0;
+	pthread_t thread;
+	uint64_t end;
+	int result = 0;
+
+	pair_open(set, p, LONG);
+	b.place.pages = mmap(NULL, 2 * LONG, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			     -1, 0);
+	b.place.mr = b.place.pages == MAP_FAILED ? NULL :
+		     ibv_reg_mr(p->rig.pd, b.place.pages, LONG, ACCESS);
+	if (!b.place.mr || pthread_create(&thread, NULL, rereg_often, &b))
+		die("a region under traffic: %s", strerror(errno));
+	for (end = now_ms() + 3000; now_ms() < end && !result; done++) {
+		struct ibv_sge sge = { (uintptr_t)p->buf, LONG, p->mr->lkey };
+
+		result = pair_do(p, ops[done & 1], &sge, 1, (uintptr_t)b.place.pages,
+				 b.place.mr->rkey, 20000, NULL);
+	}
+	b.stop = true;
+	pthread_join(thread, NULL);
+	report(!result && !b.err && !b.touched,
+	       "%s %lu times (%s) under %u WRITEs and READs: %s, %lu bytes written where it was",
+	       moves ? "a region that moves" : "other rights to a region", b.times,
+	       strerror(b.err), done, outcome(result), b.touched);
+	if (ibv_dereg_mr(b.place.mr))
+		die("ibv_dereg_mr");
+	munmap(b.place.pages, 2 * LONG);
+	pair_close(p);
+}
+
+static void rereg_traffic(const struct setting *set)
+{
+	if (set->foreign)
+		return;
+	rereg_traffic_of(set, false);
+	rereg_traffic_of(set, true);
+}
+
 const struct test_case rereg_cases[] = {
 	{ "REREG", "a region that is registered again", rereg_changes },
 	{ "REREG_PINS", "pinning at re-registration", rereg_pins },
 	{ "REREG_BAD", "re-registrations that are refused", rereg_refusals },
+	{ "REREG_BUSY", "re-registration under traffic", rereg_traffic },
 	{ 0 },
 };
