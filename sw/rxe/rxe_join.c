@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-3-Clause
 /* The host's memberships of multicast groups. */
 #include <linux/hashtable.h>
-#include <linux/if_macvlan.h>
 #include <linux/igmp.h>
 #include <linux/inetdevice.h>
 #include <linux/rculist.h>
@@ -10,6 +9,7 @@
 #include <net/addrconf.h>
 #include <rdma/ib_addr.h>
 #include "rxe_join.h"
+#include "rxe_ndev.h"
 
 /**
  * struct rxe_join - a group's membership on a netdev, or the wish for one
@@ -311,12 +311,6 @@ bool rxe_joins_has(const struct rxe_joins *joins, const struct net_device *ndev)
 	return false;
 }
 
-/* The netdev that what comes in on @ndev came in on first. */
-static const struct net_device *below(const struct net_device *ndev)
-{
-	return netif_is_macvlan(ndev) ? macvlan_dev_real_dev(ndev) : ndev;
-}
-
 /*
  * A netdev hands what comes in from outside to each macvlan above it as well.  The
  * first one of those takes it for all.
@@ -324,11 +318,12 @@ static const struct net_device *below(const struct net_device *ndev)
 bool rxe_joins_doubled(const struct rxe_joins *joins,
 		       const struct net_device *ndev)
 {
-	const struct net_device *real = below(ndev);
+	const struct net_device *real = rxe_ndev_below(ndev);
 	const struct rxe_join *join;
 
 	list_for_each_entry_rcu(join, &joins->list, entry)
-		if (netif_is_macvlan(join->ndev) && below(join->ndev) == real &&
+		if (netif_is_macvlan(join->ndev) &&
+		    rxe_ndev_below(join->ndev) == real &&
 		    netif_running(join->ndev))
 			return join->ndev != ndev;
 	return false;

@@ -28,6 +28,7 @@ struct rxe_qp;
  * @neigh_seen: rxe_neigh_changes when the next hop of @dst was found to have an
  *	address; 0: it was not
  * @neigh_asked: a packet has left that makes the stack look for it
+ * @apart: that was a VLAN, a macvlan or of a VRF: others' packets are not taken
  * @ip_id: IPv4 identification of the next packet; runs on from train to train
  * @dst: the cached route, or NULL; set and cleared under rxe_dev.route_lock
  * @cached: in rxe_dev.routes while there is a @dst
@@ -35,6 +36,7 @@ struct rxe_qp;
 struct rxe_flow {
 	struct rxe_dev *rxe;
 	bool valid;
+	bool apart;
 	bool ipv4;
 	struct in6_addr saddr;
 	struct in6_addr daddr;

@@ -19,6 +19,7 @@
 #include "rxe_hdr.h"
 #include "rxe_icrc.h"
 #include "rxe_mcast.h"
+#include "rxe_ndev.h"
 #include "rxe_net.h"
 #include "rxe_qp.h"
 
@@ -159,6 +160,21 @@ static bool pkey_fits(u16 pkey)
 	return !((pkey ^ RXE_DEFAULT_PKEY) & 0x7fff);
 }
 
+/*
+ * The netdev that the skb came in on: where that belongs to a VRF, the stack has
+ * put the VRF in its place.  RCU, as all here.
+ */
+static struct net_device *came_in_on(const struct rxe_rx *rx)
+{
+	struct net_device *dev = rx->skb->dev, *port;
+
+	if (!dev || !netif_is_l3_master(dev))
+		return dev;
+	port = dev_get_by_index_rcu(rx->net, rx->ip ? inet_sdif(rx->skb) :
+						      inet6_sdif(rx->skb));
+	return port ?: dev;
+}
+
 /* Scope of a link-local address; over lo it has been checked by routing. */
 static bool scope_fits(const struct rxe_rx *rx, const struct rxe_flow *flow)
 {
@@ -166,6 +182,18 @@ static bool scope_fits(const struct rxe_rx *rx, const struct rxe_flow *flow)
 
 	return !(ipv6_addr_type(&rx->daddr) & IPV6_ADDR_LINKLOCAL) || !dev ||
 	       dev->flags & IFF_LOOPBACK || dev->ifindex == flow->oif;
+}
+
+/*
+ * Did @rx come in where the flow's address is?  The netdev of an address that has
+ * gone may be gone as well, and then says nothing.
+ */
+static bool network_fits(const struct rxe_rx *rx, const struct rxe_flow *flow)
+{
+	const struct net_device *ndev = dev_get_by_index_rcu(rx->net, flow->oif);
+	const struct net_device *from = came_in_on(rx);
+
+	return !ndev || !from || rxe_ndev_takes(ndev, from);
 }
 
 static bool peer_fits(const struct rxe_rx *rx, const struct rxe_flow *flow)
@@ -179,22 +207,52 @@ static bool peer_fits(const struct rxe_rx *rx, const struct rxe_flow *flow)
 	 */
 	return data_race(ipv6_addr_equal(&rx->daddr, &flow->saddr) &&
 			 ipv6_addr_equal(&rx->saddr, &flow->daddr) &&
-			 scope_fits(rx, flow));
+			 scope_fits(rx, flow) &&
+			 (likely(!flow->apart) || network_fits(rx, flow)));
+}
+
+/* May what is for the address of @attr come in where @rx did? */
+static bool address_fits(const struct rxe_rx *rx,
+			 const struct ib_gid_attr *attr)
+{
+	const struct net_device *ndev = rdma_read_gid_attr_ndev_rcu(attr);
+	const struct net_device *from;
+
+	if (IS_ERR(ndev) || likely(!rxe_ndev_is_apart(ndev)))
+		return true;
+	from = came_in_on(rx);
+	return !from || rxe_ndev_takes(ndev, from);
+}
+
+static const struct ib_gid_attr *find_address(const struct rxe_rx *rx,
+					      struct rxe_dev *rxe,
+					      struct net_device *ndev)
+{
+	return rdma_find_gid_by_port(&rxe->ib,
+				     (const union ib_gid *)&rx->daddr,
+				     IB_GID_TYPE_ROCE_UDP_ENCAP, 1, ndev);
 }
 
 /* Is @rx for an address of the link @rxe, which is registered? */
 static bool is_ours(const struct rxe_rx *rx, struct rxe_dev *rxe)
 {
-	const union ib_gid *gid = (const union ib_gid *)&rx->daddr;
 	struct net_device *scope = NULL;
 	const struct ib_gid_attr *attr;
+	bool ours;
 
 	/* Over lo its scope has been checked by routing. */
 	if (ipv6_addr_type(&rx->daddr) & IPV6_ADDR_LINKLOCAL && rx->skb->dev &&
 	    !(rx->skb->dev->flags & IFF_LOOPBACK))
 		scope = rx->skb->dev;
-	attr = rdma_find_gid_by_port(&rxe->ib, gid, IB_GID_TYPE_ROCE_UDP_ENCAP,
-				     1, scope);
+	attr = find_address(rx, rxe, scope);
+	if (IS_ERR(attr))
+		return false;
+	ours = address_fits(rx, attr);
+	rdma_put_gid_attr(attr);
+	if (ours || scope || !rx->skb->dev)
+		return ours;
+	/* Two VLANs, or VRFs, may have one address. */
+	attr = find_address(rx, rxe, came_in_on(rx));
 	if (IS_ERR(attr))
 		return false;
 	rdma_put_gid_attr(attr);
@@ -214,21 +272,6 @@ static void count_on_address(const struct rxe_rx *rx, enum rxe_counter counter)
 			rxe_count(rxe, counter);
 		ib_device_put(&rxe->ib);
 	}
-}
-
-/*
- * The netdev that the skb came in on: where that belongs to a VRF, the stack has
- * put the VRF in its place.  RCU, as all here.
- */
-static struct net_device *came_in_on(const struct rxe_rx *rx)
-{
-	struct net_device *dev = rx->skb->dev, *port;
-
-	if (!dev || !netif_is_l3_master(dev))
-		return dev;
-	port = dev_get_by_index_rcu(rx->net, rx->ip ? inet_sdif(rx->skb) :
-						      inet6_sdif(rx->skb));
-	return port ?: dev;
 }
 
 /* The link of @dev, or one that it stands above, as a VLAN and a bond do. */

@@ -25,6 +25,7 @@
 #include <rdma/ib_addr.h>
 #include "rxe.h"
 #include "rxe_icrc.h"
+#include "rxe_ndev.h"
 #include "rxe_net.h"
 
 #define RXE_DEFAULT_HOP_LIMIT 64
@@ -53,6 +54,18 @@ int rxe_gid_oif(const struct ib_gid_attr *attr)
 	ifindex = IS_ERR_OR_NULL(ndev) ? 0 : ndev->ifindex;
 	rcu_read_unlock();
 	return ifindex;
+}
+
+static bool gid_is_apart(const struct ib_gid_attr *attr)
+{
+	struct net_device *ndev;
+	bool apart;
+
+	rcu_read_lock();
+	ndev = rdma_read_gid_attr_ndev_rcu(attr);
+	apart = !IS_ERR(ndev) && rxe_ndev_is_apart(ndev);
+	rcu_read_unlock();
+	return apart;
 }
 
 void rxe_flow_set(struct rxe_flow *flow, struct rxe_dev *rxe,
@@ -103,6 +116,8 @@ int rxe_flow_init(struct rxe_flow *flow, struct rxe_dev *rxe,
 	oif = rxe_gid_oif(grh->sgid_attr);
 	if (!oif)
 		return -ENODEV;
+	/* Datagrams have no use for it: their addresses are looked up. */
+	flow->apart = gid_is_apart(grh->sgid_attr);
 	rxe_flow_set(flow, rxe, attr, oif, sqpn, dqpn);
 	return 0;
 }
