@@ -53,6 +53,7 @@ union longest_hdrs {
 #include "rxe_opcode_table.h"
 #undef X
 };
+
 static_assert(sizeof(union longest_hdrs) == RXE_MAX_HDR_LEN);
 
 /* The same of packets that carry payload; the others count as one byte. */
@@ -63,6 +64,7 @@ union longest_data_hdrs {
 #include "rxe_opcode_table.h"
 #undef X
 };
+
 static_assert(sizeof(union longest_data_hdrs) == RXE_MAX_DATA_HDR_LEN);
 
 /* A header stands behind those that have a lower bit. */

@@ -153,12 +153,11 @@ static bool note_request(const struct rxe_qp *qp, const struct rxe_pkt *pkt,
 static void remember(struct rxe_qp *qp, const struct rxe_pkt *pkt, u64 orig)
 {
 	struct rxe_resp *resp = &qp->resp;
-	struct rxe_done done;
+	struct rxe_done *done;
 
-	if (!note_request(qp, pkt, &done))
-		return;
-	done.orig = orig;
-	resp->res[ring_slot(resp, resp->done_head++)].done = done;
+	done = &resp->res[ring_slot(resp, resp->done_head++)].done;
+	note_request(qp, pkt, done);
+	done->orig = orig;
 }
 
 u8 rxe_resp_non_posted(struct rxe_qp *qp, const struct rxe_pkt *pkt)
