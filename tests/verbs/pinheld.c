@@ -84,7 +84,7 @@ static void serve_one(int fd, const struct fuse_in_header *in)
 	case FUSE_INTERRUPT:
 		return;
 	default:
-		reply(fd, in->unique, -ENOSYS, NULL, 0);
+		reply(fd, in->unique, -EOPNOTSUPP, NULL, 0);
 	}
 }
 
