@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <linux/netlink.h>
+#include <rdma/ib_user_verbs.h>
 #include <rdma/rdma_netlink.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,6 +40,7 @@ struct env {
 	struct ibv_comp_channel *channel;
 	struct ibv_pd *pd;
 	struct ibv_mr *region;
+	struct ibv_mw *mw;
 	struct ibv_cq *queue;
 	struct ibv_qp *qp;
 	struct ibv_ah *ah;
@@ -58,6 +60,7 @@ struct call {
 	bool allocates;			/* there has to be something to fail */
 	int also;			/* what it may say instead of ENOMEM */
 	bool slow;
+	bool by_write;			/* a command that is written by hand */
 };
 
 static int from(const void *object)
@@ -174,6 +177,46 @@ static void need_region(struct env *e)
 	must(reg_many(e), "ibv_reg_mr");
 }
 
+/* The stock provider has no call for it. */
+static int rereg(struct env *e, unsigned int flags, const char *start, unsigned int access)
+{
+	struct ib_uverbs_rereg_mr_resp resp;
+	struct {
+		struct ib_uverbs_cmd_hdr hdr;
+		struct ib_uverbs_rereg_mr req;
+	} cmd = {
+		.hdr.command = IB_USER_VERBS_CMD_REREG_MR,
+		.hdr.in_words = sizeof(cmd) / 4,
+		.hdr.out_words = sizeof(resp) / 4,
+		.req.response = (uintptr_t)&resp,
+		.req.mr_handle = e->region->handle,
+		.req.flags = flags,
+		.req.start = (uintptr_t)start,
+		.req.length = BUF / 2,
+		.req.hca_va = (uintptr_t)start,
+		.req.access_flags = access,
+	};
+
+	return write(e->rig.ctx->cmd_fd, &cmd, sizeof(cmd)) == sizeof(cmd) ? 0 : errno;
+}
+
+static int rereg_memory(struct env *e)
+{
+	return rereg(e, IBV_REREG_MR_CHANGE_TRANSLATION, e->buf + BUF / 2, 0);
+}
+
+static int rereg_rights(struct env *e)
+{
+	return rereg(e, IBV_REREG_MR_CHANGE_ACCESS, NULL, IBV_ACCESS_LOCAL_WRITE);
+}
+
+/* Rights to write to what was pinned for reading: it is pinned anew. */
+static void need_region_to_read(struct env *e)
+{
+	e->region = ibv_reg_mr(e->rig.pd, e->buf, BUF, 0);
+	must(from(e->region), "ibv_reg_mr");
+}
+
 static void undo_region(struct env *e)
 {
 	if (e->region)
@@ -247,6 +290,66 @@ static int resize_cq(struct env *e)
 static int notify_cq(struct env *e)
 {
 	return ibv_req_notify_cq(e->queue, 0);
+}
+
+/* ---- windows ---- */
+
+static int alloc_mw(struct env *e)
+{
+	e->mw = ibv_alloc_mw(e->rig.pd, IBV_MW_TYPE_2);
+	return from(e->mw);
+}
+
+static int dealloc_mw(struct env *e)
+{
+	int err = ibv_dealloc_mw(e->mw);
+
+	if (!err)
+		e->mw = NULL;
+	return err;
+}
+
+static void need_mw(struct env *e)
+{
+	must(alloc_mw(e), "ibv_alloc_mw");
+}
+
+static void undo_mw(struct env *e)
+{
+	if (e->mw)
+		must(dealloc_mw(e), "ibv_dealloc_mw");
+}
+
+static void need_bindable(struct env *e)
+{
+	need_mw(e);
+	e->region = ibv_reg_mr(e->rig.pd, e->buf, BUF, ACCESS | IBV_ACCESS_MW_BIND);
+	must(from(e->region), "ibv_reg_mr");
+}
+
+static int bind_mw(struct env *e)
+{
+	struct ibv_send_wr wr = {
+		.opcode = IBV_WR_BIND_MW, .send_flags = IBV_SEND_SIGNALED,
+		.bind_mw = {
+			.mw = e->mw, .rkey = ibv_inc_rkey(e->mw->rkey),
+			.bind_info = { e->region, (uintptr_t)e->buf, BUF, IBV_ACCESS_REMOTE_READ },
+		},
+	}, *bad;
+	struct ibv_wc wc;
+	int err = ibv_post_send(e->pair[0], &wr, &bad);
+
+	if (!err && rig_wait(e->cq, &wc, 60000) != 1)
+		err = ETIMEDOUT;
+	else if (!err && wc.status)
+		err = EBADMSG;
+	return err;
+}
+
+static void undo_bound(struct env *e)
+{
+	undo_mw(e);
+	undo_region(e);
 }
 
 /* ---- queue pairs ---- */
@@ -632,6 +735,15 @@ static const struct call calls[] = {
 	{ "reg_mr of a page", NULL, reg_page, .undo = undo_region, .allocates = true },
 	{ "reg_mr of 1 MiB", NULL, reg_many, .undo = undo_region, .allocates = true },
 	{ "dereg_mr", need_region, dereg, .undo = undo_region },
+	{ "rereg_mr, other memory", need_region, rereg_memory,
+	  .undo = undo_region, .allocates = true, .by_write = true },
+	{ "rereg_mr, other rights", need_region, rereg_rights,
+	  .undo = undo_region, .allocates = true, .by_write = true },
+	{ "rereg_mr, rights to write", need_region_to_read, rereg_rights,
+	  .undo = undo_region, .allocates = true, .by_write = true },
+	{ "alloc_mw", NULL, alloc_mw, .undo = undo_mw, .allocates = true },
+	{ "dealloc_mw", need_mw, dealloc_mw, .undo = undo_mw },
+	{ "BIND_MW", need_bindable, bind_mw, .undo = undo_bound },
 	{ "create_comp_channel", NULL, create_channel, .undo = undo_channel, .allocates = true },
 	{ "create_cq", NULL, create_cq, .undo = undo_cq, .allocates = true },
 	{ "create_cq_ex with a channel", need_channel, create_cq_ex,
@@ -771,6 +883,8 @@ int main(int argc, char **argv)
 	}
 	open_env(&e, dev, gid);
 	for (unsigned int i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
+		if (calls[i].by_write && refuse == REFUSE_WRITE)
+			continue;
 		watchdog(300);
 		watchdog_about(calls[i].name);
 		try_all(&e, &calls[i]);
