@@ -32,6 +32,18 @@ static int check_attr(const struct rdma_ah_attr *attr)
 	return 0;
 }
 
+static int check_route(struct rxe_dev *rxe, const struct rdma_ah_attr *attr,
+		       int oif)
+{
+	struct rxe_flow flow = {};
+	int ret;
+
+	rxe_flow_set(&flow, rxe, attr, oif, 0, 0);
+	ret = rxe_flow_probe(&flow);
+	rxe_flow_release(&flow);
+	return ret;
+}
+
 static int add_entry(struct rxe_ah_entry *entry, gfp_t gfp)
 {
 	unsigned long flags;
@@ -99,9 +111,12 @@ int rxe_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 		goto uncount;
 	}
 	entry->oif = rxe_gid_oif(init->ah_attr->grh.sgid_attr);
-	if (!entry->oif) {
+	ret = entry->oif ? 0 : -ENODEV;
+	/* Others may be in any context, and hear of it when they send. */
+	if (!ret && udata && init->flags & RDMA_CREATE_AH_SLEEPABLE)
+		ret = check_route(rxe, init->ah_attr, entry->oif);
+	if (ret) {
 		kfree(entry);
-		ret = -ENODEV;
 		goto uncount;
 	}
 	rdma_copy_ah_attr(&entry->attr, init->ah_attr);

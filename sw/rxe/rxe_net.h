@@ -94,6 +94,11 @@ int rxe_route_init(void);
 void rxe_route_exit(void);
 /* The interface that packets leave by now; 0: there is no way. */
 int rxe_flow_oif(struct rxe_flow *flow);
+/*
+ * Is there a route?  For programs that want to send: 0, -ENETUNREACH or
+ * -EHOSTUNREACH; -ENODEV, -ENOMEM.  Process context.
+ */
+int rxe_flow_probe(const struct rxe_flow *flow);
 /* Forget the cached route: addresses or routes changed. */
 void rxe_flow_reset_route(struct rxe_flow *flow);
 /*

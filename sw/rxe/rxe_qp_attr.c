@@ -46,7 +46,10 @@ static int make_parts(struct rxe_qp *qp, const struct ib_qp_attr *attr,
 	if (mask & IB_QP_AV) {
 		err = rxe_flow_init(&new->flow, qp->rxe, &attr->ah_attr,
 				    qp->qpn, dqpn);
+		if (!err && qp->is_user)
+			err = rxe_flow_probe(&new->flow);
 		if (err) {
+			rxe_flow_release(&new->flow);
 			kfree(new->res);
 			return err;
 		}
@@ -224,7 +227,7 @@ static void enter_state(struct rxe_qp *qp, enum ib_qp_state to)
  * Return: 0; -EOPNOTSUPP for an alternate path and unknown bits of @mask; -EINVAL
  * in ERR for any state but RESET and ERR, from SQE to SQD, or where @mask names a
  * current state that it is not in; -ENOMEM; what rxe_flow_init() says of the
- * address.
+ * address, and for programs rxe_flow_probe() of the way there.
  */
 int rxe_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		  struct ib_udata *udata)

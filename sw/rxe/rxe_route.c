@@ -412,6 +412,44 @@ int rxe_flow_oif(struct rxe_flow *flow)
 	return dst ? dst->dev->ifindex : 0;
 }
 
+/*
+ * Nothing of it is kept: routes come and go, and who goes on sending asks each
+ * time.  A group is on its interface, route or not.
+ */
+int rxe_flow_probe(const struct rxe_flow *flow)
+{
+	struct dst_entry *dst;
+	int err;
+
+	if (flow_is_multicast(flow))
+		return 0;
+	/* The link's namespace is there for who has not seen that it is gone. */
+	rcu_read_lock();
+	if (READ_ONCE(flow->rxe->gone)) {
+		rcu_read_unlock();
+		return -ENODEV;
+	}
+	dst = flow->ipv4 ? route4(flow) : route6(flow);
+	rcu_read_unlock();
+	if (IS_ERR(dst)) {
+		err = PTR_ERR(dst);
+	} else {
+		err = dst->error;
+		dst_release(dst);
+	}
+	switch (err) {
+	case 0:
+	case -ENETUNREACH:
+		return err;
+	case -ENOMEM:
+	case -ENOBUFS:
+		return -ENOMEM;
+	default:
+		/* A route that forbids it among them. */
+		return -EHOSTUNREACH;
+	}
+}
+
 static void make_ip4(const struct rxe_flow *flow, struct iphdr *ip)
 {
 	ip->version = 4;
