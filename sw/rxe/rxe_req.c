@@ -86,6 +86,16 @@ static bool out_of_credit(const struct rxe_qp *qp, const struct rxe_swqe *wqe)
 }
 
 /*
+ * What is executed here takes no room in the window: it is not begun when as many
+ * are under way as that has packets, for one answer may complete them all.
+ */
+static bool too_many(const struct rxe_qp *qp, const struct rxe_swqe *wqe)
+{
+	return rxe_wqe_is_local(wqe) && !wqe->numbered &&
+	       qp->sq.next - qp->sq.tail >= RXE_LOCALS_MAX;
+}
+
+/*
  * IB_SEND_FENCE: no READ or atomic before @wqe is unfinished.  A region ends when
  * nothing before can need it, were it to be sent again; peers alone use windows.
  */
@@ -531,7 +541,7 @@ bool rxe_req_work(struct rxe_qp *qp, struct rxe_budget *b)
 				rxe_comp_fail(qp, wqe->status);
 			break;
 		}
-		if (fenced(qp, wqe))
+		if (fenced(qp, wqe) || too_many(qp, wqe))
 			break;
 		if (!rxe_budget_left(b))
 			return true;

@@ -18,6 +18,11 @@ struct rxe_qp;
  */
 #define RXE_WINDOW_PKTS 256
 #define RXE_WINDOW_MIN 4
+/*
+ * WQEs under way, with which none that is executed here is begun: all that are
+ * numbered, and an ACK or a pass over them meets, are at most this and a window.
+ */
+#define RXE_LOCALS_MAX RXE_WINDOW_PKTS
 /* A READ is asked for in parts of this size, aligned from its start. */
 #define RXE_READ_BYTES (256 * 1024)
 

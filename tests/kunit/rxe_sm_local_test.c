@@ -238,6 +238,67 @@ static void local_many(struct kunit *test)
 	expect_end(sm, IB_QPS_RTS);
 }
 
+/* How many sends have completed, in order from @first on. */
+static u32 completed(struct sm *sm, u32 first)
+{
+	struct ib_wc wc;
+	u32 n = 0;
+
+	while (rxe_poll_cq(&sm->scq->ibcq, 1, &wc) == 1) {
+		KUNIT_EXPECT_EQ(sm->test, wc.wr_id, first + n);
+		KUNIT_EXPECT_EQ(sm->test, wc.status, IB_WC_SUCCESS);
+		n++;
+	}
+	return n;
+}
+
+/* As many as a queue has behind one SEND: no pass of the runner completes them all. */
+static void local_more_than_are_begun(struct kunit *test)
+{
+	struct sm_conf conf = local_conf();
+	const u32 num = 2000;
+	u32 i, n, key, done = 0, most = 0;
+	struct sm *sm;
+	bool more;
+
+	conf.max_wr = num;
+	conf.cqe = num;
+	sm = sm_make(test, &conf);
+	/* One of type 1 can be bound again and again, and to nothing. */
+	key = sm_mw(sm, IB_MW_TYPE_1)->entry->rkey;
+	sm_give_ring(sm);
+	for (i = 0; i < num; i++) {
+		struct rxe_send_wqe *wqe = sm_ring_wqe(sm, i);
+
+		wqe->wr.wr_id = i;
+		wqe->wr.opcode = i ? IB_WR_BIND_MW : IB_WR_SEND;
+		wqe->wr.wr.mw.mw_rkey = key;
+		wqe->wr.wr.mw.rkey = key;
+	}
+	KUNIT_EXPECT_EQ(test, 0, sm_doorbell(sm, num));
+	sm_expect_data(sm, S_ONLY, PSN, 0, 0, true);
+	sm_expect_none(sm);
+	sm_expect_no_wc(sm);
+	KUNIT_EXPECT_EQ(test, sm->qp->sq.next, RXE_LOCALS_MAX);
+	/* Nor does one go over them all when the SEND leaves again. */
+	sm_ack_timeout(sm);
+	sm_expect_data(sm, S_ONLY, PSN, 0, 0, true);
+	KUNIT_EXPECT_EQ(test, sm->qp->sq.next, RXE_LOCALS_MAX);
+
+	sm_burst(sm);
+	sm_ack(sm, PSN, UNLIMITED, 1);
+	do {
+		more = sm_burst_pass(sm);
+		n = completed(sm, done);
+		done += n;
+		most = max(most, n);
+	} while (more && n);
+	KUNIT_EXPECT_EQ(test, done, num);
+	KUNIT_EXPECT_LE(test, most, RXE_LOCALS_MAX + RXE_RUN_WQES);
+	sm_burst_end(sm);
+	expect_end(sm, IB_QPS_RTS);
+}
+
 static void local_unsignaled(struct kunit *test)
 {
 	struct sm_conf conf = local_conf();
@@ -780,6 +841,7 @@ static struct kunit_case rxe_sm_local_cases[] = {
 	KUNIT_CASE(local_alone),
 	KUNIT_CASE(local_several_in_a_row),
 	KUNIT_CASE(local_many),
+	KUNIT_CASE(local_more_than_are_begun),
 	KUNIT_CASE(local_unsignaled),
 	KUNIT_CASE(local_and_timeout),
 	KUNIT_CASE(local_between_long_messages),
