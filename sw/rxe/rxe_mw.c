@@ -3,9 +3,9 @@
  * Memory windows.  Their keys are in the upper half of all keys, given out in turn
  * like those of regions.
  */
-#include <linux/delay.h>
 #include <linux/random.h>
 #include <linux/slab.h>
+#include <linux/wait_bit.h>
 #include "rxe_mr.h"
 #include "rxe_mw.h"
 #include "rxe_qp.h"
@@ -78,6 +78,18 @@ static bool close_binding(struct rxe_mw_entry *mw)
 	return !mw->users;
 }
 
+static bool try_unbind(struct rxe_mw_entry *mw)
+{
+	bool closed;
+
+	spin_lock_bh(&mw->lock);
+	closed = close_binding(mw);
+	if (closed)
+		unbind(mw);
+	spin_unlock_bh(&mw->lock);
+	return closed;
+}
+
 int rxe_dealloc_mw(struct ib_mw *ibmw)
 {
 	struct rxe_mw_entry *mw = to_rxe_mw(ibmw)->entry;
@@ -85,15 +97,10 @@ int rxe_dealloc_mw(struct ib_mw *ibmw)
 	might_sleep();
 	xa_erase(&mw_table, mw->index);
 	spin_lock_bh(&mw->lock);
-	/* Who has found it already may not bind it any more. */
+	/* Who has found it already may not bind it any more, the last user tells. */
 	mw->pd = NULL;
-	while (!close_binding(mw)) {
-		spin_unlock_bh(&mw->lock);
-		usleep_range(5, 50);
-		spin_lock_bh(&mw->lock);
-	}
-	unbind(mw);
 	spin_unlock_bh(&mw->lock);
+	wait_var_event(&mw->users, try_unbind(mw));
 	atomic_dec(&mw->rxe->num_mw);
 	kfree_rcu(mw, rcu);
 	return 0;
@@ -282,14 +289,25 @@ bool rxe_rkey_good(struct rxe_qp *qp, u32 rkey, int access, u64 va, u64 len)
 	return true;
 }
 
+/* The entry is there until its last user has gone. */
+static void leave(struct rxe_mw_entry *mw)
+{
+	bool awaited;
+
+	spin_lock(&mw->lock);
+	awaited = !--mw->users && !mw->pd;
+	spin_unlock(&mw->lock);
+	if (!awaited)
+		return;
+	/* No users before who is in the queue, which has only the address. */
+	smp_mb();
+	wake_up_var(&mw->users);
+}
+
 void rxe_grant_put(struct rxe_grant *grant)
 {
-	if (grant->mw) {
-		/* The entry is there until its last user has gone. */
-		spin_lock(&grant->mw->lock);
-		grant->mw->users--;
-		spin_unlock(&grant->mw->lock);
-	}
+	if (grant->mw)
+		leave(grant->mw);
 	rxe_mr_put(grant->mr);
 	*grant = (struct rxe_grant){};
 }

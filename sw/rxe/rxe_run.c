@@ -8,8 +8,8 @@
 #include <linux/sched.h>
 #include <linux/smp.h>
 #include <linux/sched/signal.h>
-#include <linux/delay.h>
 #include <linux/slab.h>
+#include <linux/wait_bit.h>
 #include "rxe_qp.h"
 
 enum {
@@ -174,6 +174,15 @@ static void called(void *data)
 	rxe_qp_put(qp);
 }
 
+/* To those who wait for the place: rxe_run_own(). */
+static void let_go(struct rxe_qp *qp)
+{
+	atomic_set_release(&qp->run, RUN_IDLE);
+	/* RUN_IDLE before who is in the queue: wait_var_event(). */
+	smp_mb();
+	wake_up_var(&qp->run);
+}
+
 /* As rxe_run(). @cpu: who has to do what is not for this processor. */
 static bool run_here(struct rxe_qp *qp, int *cpu)
 {
@@ -182,13 +191,14 @@ static bool run_here(struct rxe_qp *qp, int *cpu)
 	if (atomic_xchg(&qp->run, RUN_AGAIN) != RUN_IDLE)
 		return false;
 	do {
+		atomic_set(&qp->run, RUN_BUSY);
+		/* RUN_BUSY before looking for work and for who waits: try_own(). */
+		smp_mb();
 		/* Who waits for ownership runs the rest when it is done. */
-		if (atomic_read(&qp->wanted)) {
-			atomic_set_release(&qp->run, RUN_IDLE);
+		if (unlikely(atomic_read(&qp->wanted))) {
+			let_go(qp);
 			return false;
 		}
-		atomic_set(&qp->run, RUN_BUSY);
-		smp_mb();	/* RUN_BUSY before looking for work */
 		*cpu = nr_cpu_ids;
 		if (run_pass(qp, cpu) || ++passes == RXE_RUN_PASSES) {
 			atomic_set_release(&qp->run, RUN_IDLE);
@@ -268,12 +278,21 @@ void rxe_run_rx(struct rxe_qp *qp, struct sk_buff *skb)
 		rxe_run_bh(qp);
 }
 
+/*
+ * Whoever runs looks once more before it ends, sees that its place is wanted, and
+ * wakes who waits.  So does a run that comes behind one whose budget ended it.
+ */
+static bool try_own(struct rxe_qp *qp)
+{
+	/* A full barrier: it is wanted before the runner is to look. */
+	return atomic_xchg(&qp->run, RUN_AGAIN) == RUN_IDLE;
+}
+
 void rxe_run_own(struct rxe_qp *qp)
 {
 	might_sleep();
 	atomic_inc(&qp->wanted);
-	while (atomic_cmpxchg(&qp->run, RUN_IDLE, RUN_BUSY) != RUN_IDLE)
-		usleep_range(5, 50);
+	wait_var_event(&qp->run, try_own(qp));
 	atomic_dec(&qp->wanted);
 }
 

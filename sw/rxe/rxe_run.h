@@ -8,7 +8,8 @@
  * (receive queue, todo bits, ring) and calls rxe_run(): it either becomes the
  * runner or has made sure that the runner sees the work.  No lock is held
  * across the work, and nobody ever waits for a runner but those who change
- * attributes, ring the bell too early or destroy (rxe_run_own()).
+ * attributes, ring the bell too early or destroy (rxe_run_own()): they sleep,
+ * and a runner only learns of them when it is told to look again.
  *
  * Packets that leave from two processors may overtake each other: lo, veth and
  * devices of many queues have a queue for each, and go-back-N takes what was
