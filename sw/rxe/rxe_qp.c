@@ -170,13 +170,17 @@ void rxe_qp_event(struct rxe_qp *qp, enum ib_event_type type)
 
 /* ---- making ---- */
 
-static int check_cap(const struct ib_qp_cap *cap)
+static int check_cap(const struct ib_qp_init_attr *init)
 {
+	const struct ib_qp_cap *cap = &init->cap;
+
 	if (cap->max_send_wr > RXE_MAX_QP_WR ||
-	    cap->max_recv_wr > RXE_MAX_QP_WR ||
 	    cap->max_send_sge > RXE_MAX_SGE ||
-	    cap->max_recv_sge > RXE_MAX_SGE ||
 	    cap->max_inline_data > RXE_MAX_INLINE)
+		return -EINVAL;
+	/* On an SRQ it has no receive queue (IBTA vol. 1, 11.2.4.1). */
+	if (!init->srq && (cap->max_recv_wr > RXE_MAX_QP_WR ||
+			   cap->max_recv_sge > RXE_MAX_SGE))
 		return -EINVAL;
 	return 0;
 }
@@ -205,7 +209,7 @@ static int check_init(struct ib_qp *ibqp, const struct ib_qp_init_attr *init,
 		return -EINVAL;
 	if (udata && udata->outlen < sizeof(struct rxe_create_qp_resp))
 		return -EINVAL;
-	return check_cap(&init->cap);
+	return check_cap(init);
 }
 
 static void free_rq(struct rxe_qp *qp)

@@ -345,6 +345,49 @@ static void c15_srq_regions(const struct setting *set)
 	shared_close(&s);
 }
 
+/*
+ * What is asked for of a receive queue that a queue pair on an SRQ does not have is
+ * not looked at, and there is none of it.
+ */
+static void srq_ignores_capacities(const struct setting *set)
+{
+	static const struct ibv_qp_cap caps[] = {
+		{ .max_recv_wr = 0, .max_recv_sge = 0 },
+		{ .max_recv_wr = 1 << 20, .max_recv_sge = 1 },
+		{ .max_recv_wr = 1, .max_recv_sge = 1000 },
+		{ .max_recv_wr = UINT32_MAX, .max_recv_sge = UINT32_MAX },
+	};
+	struct shared s;
+
+	if (!shared_open(set, &s, 10))
+		return;
+	for (unsigned int i = 0; i < sizeof(caps) / sizeof(*caps); i++) {
+		struct ibv_qp_init_attr init = {
+			.qp_type = IBV_QPT_RC, .send_cq = s.scq, .recv_cq = s.rcq, .srq = s.srq,
+			.cap = caps[i],
+		};
+		struct ibv_qp *qp;
+
+		init.cap.max_send_wr = 1;
+		init.cap.max_send_sge = 1;
+		qp = ibv_create_qp(s.rig.pd, &init);
+		report(qp && !init.cap.max_recv_wr && !init.cap.max_recv_sge,
+		       "SRQ: a queue pair that asks for %u receives of %u SGEs: %s, has %u of %u",
+		       caps[i].max_recv_wr, caps[i].max_recv_sge, qp ? "made" : strerror(errno),
+		       init.cap.max_recv_wr, init.cap.max_recv_sge);
+		if (qp)
+			ibv_destroy_qp(qp);
+		init.srq = NULL;
+		init.cap.max_recv_wr = caps[i].max_recv_wr;
+		init.cap.max_recv_sge = caps[i].max_recv_sge;
+		qp = ibv_create_qp(s.rig.pd, &init);
+		report(!qp == (i > 0), "without an SRQ: %s", qp ? "made" : strerror(errno));
+		if (qp)
+			ibv_destroy_qp(qp);
+	}
+	shared_close(&s);
+}
+
 /* A queue pair that ends takes nothing of the queue with it, and says when. */
 static void srq_last_wqe(const struct setting *set)
 {
@@ -370,6 +413,7 @@ const struct test_case srq_cases[] = {
 	{ "D23", "an SRQ that is full", d23_srq_overflow },
 	{ "D15", "its size and its limit", d15_resize },
 	{ "C15", "its regions", c15_srq_regions },
+	{ "SRQ_CAP", "the capacities of a queue pair on it", srq_ignores_capacities },
 	{ "LAST_WQE", "the end of a queue pair on it", srq_last_wqe },
 	{ 0 },
 };
