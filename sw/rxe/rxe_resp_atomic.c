@@ -2,7 +2,8 @@
 /*
  * The responder's atomics (IBTA vol. 1, 9.4.5), ATOMIC WRITE and FLUSH (annex
  * A19).  They are the processor's own, so that they are atomic towards whatever
- * else touches the memory, programs included: IB_ATOMIC_GLOB.
+ * else touches the memory: other links of this machine, and its programs.  Said is
+ * less, IB_ATOMIC_HCA: many programs take no other word for atomics.
  */
 #include <linux/atomic.h>
 #include <rdma/ib_user_verbs.h>

@@ -230,7 +230,10 @@ static void one_counter_for_all(const struct setting *set)
 	bool glob;
 
 	pair_open(set, &p, 8192);
-	glob = p.rig.dev.atomic_cap == IBV_ATOMIC_GLOB;
+	/* UCX before 1.16 and others look for this word, though ours does more. */
+	report(set->foreign || p.rig.dev.atomic_cap == IBV_ATOMIC_HCA,
+	       "the device says IBV_ATOMIC_HCA: %d", p.rig.dev.atomic_cap);
+	glob = !set->foreign || p.rig.dev.atomic_cap == IBV_ATOMIC_GLOB;
 	for (unsigned int n = 0; n < THREADS; n++)
 		counter_open(&counters[n], &p, n);
 	for (unsigned int n = 0; n < THREADS; n++)
