@@ -2,6 +2,7 @@
 /*
  * Completion queues: other sizes while they are in use, and events.
  */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -10,6 +11,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cases.h"
@@ -228,6 +230,123 @@ static void d06_resize(const struct setting *set)
 	d06_unpolled(set);
 }
 
+/* ------------------------------------------------------------------ IRQS */
+
+static uint64_t now_us(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
+}
+
+/* How late this processor hears of time, with a priority before which all give way. */
+struct ticker {
+	atomic_uint late;	/* us, the worst since it was set to 0 */
+	atomic_bool stop;
+	bool strict;
+};
+
+static void on_first_cpu(void)
+{
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(0, &cpus);
+	sched_setaffinity(0, sizeof(cpus), &cpus);
+}
+
+static void *tick(void *arg)
+{
+	struct sched_param param = { .sched_priority = 50 };
+	struct ticker *t = arg;
+
+	on_first_cpu();
+	t->strict = !sched_setscheduler(0, SCHED_FIFO, &param);
+	while (!t->stop) {
+		uint64_t due = now_us() + 500;
+		unsigned int late;
+
+		usleep(500);
+		late = now_us() - due;
+		if (late > t->late)
+			t->late = late;
+	}
+	return NULL;
+}
+
+/* The least of five times that @cq is given its size again; us. */
+struct resized {
+	unsigned int took, late;
+};
+
+static struct resized resize_again(struct ticker *t, struct ibv_cq *cq, int cqe)
+{
+	struct resized least = { UINT32_MAX, UINT32_MAX };
+
+	for (int i = 0; i < 5; i++) {
+		uint64_t begin;
+		unsigned int took;
+
+		usleep(10000);
+		t->late = 0;
+		begin = now_us();
+		if (ibv_resize_cq(cq, cqe))
+			die("IRQS ibv_resize_cq: %s", strerror(errno));
+		took = now_us() - begin;
+		usleep(2000);
+		least.took = took < least.took ? took : least.took;
+		least.late = t->late < least.late ? t->late : least.late;
+	}
+	return least;
+}
+
+/*
+ * A queue is full, for its program says so.  That resizing it takes longer than if
+ * it were empty is the program's own matter, but not that others wait for it.
+ */
+static void resize_and_interrupts(const struct setting *set)
+{
+	unsigned int cqe = (1u << 20) - 1;
+	struct ticker t = { 0 };
+	struct resized empty, full;
+	unsigned int copying;
+	struct ibv_cq *cq;
+	cpu_set_t cpus;
+	struct ring ring;
+	pthread_t thread;
+	struct rig rig;
+
+	if (!set->full) {
+		report_skip("takes --full", "IRQS how long interrupts wait");
+		return;
+	}
+	case_open(set, &rig);
+	sched_getaffinity(0, sizeof(cpus), &cpus);
+	cq = rings_create_cq(rig.ctx, cqe, NULL, &ring);
+	if (!cq)
+		die("a CQ of %u: %s", cqe, strerror(errno));
+	pthread_create(&thread, NULL, tick, &t);
+	on_first_cpu();
+	empty = resize_again(&t, cq, cqe);
+	ibv_destroy_cq(cq);
+	cq = rings_create_cq(rig.ctx, cqe, NULL, &ring);
+	if (!cq)
+		die("a CQ of %u: %s", cqe, strerror(errno));
+	ring.buf->consumer_index = 1;
+	full = resize_again(&t, cq, cqe);
+	t.stop = true;
+	pthread_join(thread, NULL);
+	sched_setaffinity(0, sizeof(cpus), &cpus);
+	copying = full.took > empty.took ? full.took - empty.took : 0;
+	/* A busy host stops this machine now and then, but not for all that time. */
+	report(t.strict && full.late < empty.late + copying / 3 + 3000,
+	       "IRQS copying a long queue takes %u us, a task of high priority waits %u us (%u for none)",
+	       copying, full.late, empty.late);
+	ibv_destroy_cq(cq);
+	rig_close(&rig);
+}
+
 /* ------------------------------------------------------------------ D08 */
 
 /* Takes all events that come until none comes for @ms; how many. */
@@ -387,6 +506,7 @@ static void d08_events(const struct setting *set)
 
 const struct test_case cq_cases[] = {
 	{ "D06", "another size loses no completion", d06_resize },
+	{ "IRQS", "resizing a long queue keeps nobody from running", resize_and_interrupts },
 	{ "D08", "each event once, and none is lost", d08_events },
 	{ 0 },
 };
