@@ -19,13 +19,13 @@ struct waiter {
 static int wait_thread(void *arg)
 {
 	struct waiter *w = arg;
-	struct ib_qp_init_attr init;
-	struct ib_qp_attr attr;
 
-	if (w->mw)
+	if (w->mw) {
 		rxe_dealloc_mw(&w->mw->ibmw);
-	else
-		rxe_query_qp(&w->qp->ibqp, &attr, 0, &init);
+	} else {
+		rxe_run_own(w->qp);
+		rxe_run_disown(w->qp);
+	}
 	complete(&w->done);
 	return 0;
 }
