@@ -217,14 +217,14 @@ static void failed(struct rxe_qp *qp, int err)
 	struct rxe_pause *p = &qp->pause;
 
 	p->err = err;
-	if (rxe_pause_is_hard(err)) {
-		if (!rxe_qp_is_rc(qp))
-			return;
-	} else if (err == -ENOBUFS && rxe_qp_is_ud(qp) && rxe_ah_several(qp)) {
+	if (rxe_pause_is_hard(err) && !rxe_qp_is_rc(qp))
+		return;
+	if (err == -ENOBUFS && rxe_qp_is_ud(qp) && rxe_ah_several(qp)) {
 		leave(qp, RXE_PAUSE_NS);
 		p->refused = RXE_PAUSE_GIVE_UP_UD;
 		return;
-	} else {
+	}
+	if (!rxe_pause_is_hard(err)) {
 		rxe_qp_count(qp, RXE_CNT_TX_PAUSE);
 		p->singles = RXE_PAUSE_SINGLES;
 	}

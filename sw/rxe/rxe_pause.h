@@ -104,7 +104,7 @@ struct rxe_lane {
 struct rxe_lanes {
 	int waiting;
 	unsigned long tight;
-	spinlock_t lock;
+	spinlock_t lock;	/* of all that is in @lane */
 	struct rxe_lane lane[RXE_LANES];
 };
 

@@ -137,7 +137,7 @@ static void lane_forgets_who_ends(struct kunit *test)
 }
 
 /* Another interface is another lane. */
-static void lane_for_each_interface(struct kunit *test)
+static void lane_by_interface(struct kunit *test)
 {
 	struct net_device *other = kunit_kzalloc(test, sizeof(*other),
 						 GFP_KERNEL);
@@ -166,7 +166,7 @@ static struct kunit_case rxe_sm_lane_cases[] = {
 	KUNIT_CASE(lane_passes_who_is_stuck),
 	KUNIT_CASE(lane_spends_no_retry),
 	KUNIT_CASE(lane_forgets_who_ends),
-	KUNIT_CASE(lane_for_each_interface),
+	KUNIT_CASE(lane_by_interface),
 	{}
 };
 

@@ -96,7 +96,10 @@ near()
 shaped() { at "$1" tc -s qdisc show dev "$(of "$1" net)" | sed -n 's/^ Sent \([0-9]*\) .*/\1/p' | head -n 1; }
 
 # together QPS SIZE END OP: they share a queue that holds five packets; the data
-# leaves at END
+# leaves at END. That lasts for 4 ms, and User Mode Linux often stands still for
+# longer.
+least=90
+grep -q MHz /proc/cpuinfo || least=65
 together()
 {
 	local name="$1 queue pairs at a queue of 6k, $4" before took bytes running
@@ -109,7 +112,7 @@ together()
 	[ -n "$took" ] || return
 	running=$(sed -n 's/^# running //p' "$TMP/pass")
 	bytes=$((($(shaped "$3") - before) * 1000 / took))
-	[ $bytes -ge $((RATE * 9 / 10 * (running >= 98 ? 100 : running - 15) / 100)) ]
+	[ $bytes -ge $((RATE / 100 * least * (running >= 98 ? 100 : running - 15) / 100)) ]
 	verdict $? "$name: $bytes bytes a second leave, $((bytes * 100 / RATE)) % of the rate"
 	# The first trains, of those who found the queue not quite full, were cut.
 	note "$name: $(($(grew "$3" sent_bytes) * 100 / ($1 * $2))) % of the payload is what was sent"
