@@ -91,8 +91,9 @@ static void attach_one(struct ib_device *dev, struct ib_client *client)
 	err = client->add ? client->add(dev) : 0;
 	if (err) {
 		if (err != -EOPNOTSUPP)
-			ibdev_warn(dev, "%s does not take this device: %d\n",
-				   client->name, err);
+			ibdev_warn_ratelimited(dev,
+					       "%s does not take this device: %d\n",
+					       client->name, err);
 		link_remove(core, link);
 	}
 	return;

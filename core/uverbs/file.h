@@ -47,6 +47,9 @@ struct uverbs_event_file;
  * @driver_id: what a program's ioctl has to name
  * @num_comp_vectors: the device's, constant
  * @minor: number of the node
+ * @owner: whose it is: the user namespace of the device's network namespace when
+ *	the node was made, with a reference
+ * @minor_entry: in the list of those that have a minor
  * @leaving: the device, while its removal waits for commands
  * @tell_work: says for whose
  * @files_lock: guards @files
@@ -60,6 +63,8 @@ struct uverbs_device {
 	u32 driver_id;
 	u32 num_comp_vectors;
 	int minor;
+	struct user_namespace *owner;
+	struct list_head minor_entry;
 	struct ib_device *leaving;
 	struct delayed_work tell_work;
 	/* guards files */

@@ -3,6 +3,8 @@
 #include <linux/idr.h>
 #include <linux/module.h>
 #include <linux/sysfs.h>
+#include <linux/user_namespace.h>
+#include <net/net_namespace.h>
 #include <net/netlink.h>
 #include <rdma/rdma_netlink.h>
 #include <softroce.h>
@@ -14,6 +16,13 @@ MODULE_LICENSE("Dual BSD/GPL");
 MODULE_ALIAS_RDMA_CLIENT("uverbs");
 
 #define UVERBS_MAX_DEVICES 1024
+/*
+ * Where devices stay in their namespaces, anybody can be the root of one and make
+ * links.  One user namespace gets a part of the minors, and all of them together
+ * leave some to the host.
+ */
+#define UVERBS_OWNER_DEVICES (UVERBS_MAX_DEVICES / 16)
+#define UVERBS_HOST_DEVICES (UVERBS_MAX_DEVICES / 8)
 /* So long a removal waits in silence. */
 #define UVERBS_PATIENCE (5 * HZ)
 
@@ -21,6 +30,9 @@ static struct ib_client uverbs_client;
 
 static dev_t uverbs_base;
 static DEFINE_IDA(uverbs_minors);
+static DEFINE_MUTEX(uverbs_minors_lock);
+/* struct uverbs_device that has a minor, under the lock. */
+static LIST_HEAD(uverbs_nodes);
 
 static ssize_t ibdev_show(struct device *dev, struct device_attribute *attr,
 			  char *buf)
@@ -81,6 +93,62 @@ static struct class uverbs_class = {
 static CLASS_ATTR_STRING(abi_version, 0444,
 			 __stringify(IB_USER_VERBS_ABI_VERSION));
 
+/* The device's own namespace may be ending: then it belongs to the host soon. */
+static struct user_namespace *uverbs_owner(struct ib_device *ibdev)
+{
+	struct user_namespace *owner;
+
+	rcu_read_lock();
+	owner = get_user_ns(rdma_dev_net(ibdev)->user_ns);
+	rcu_read_unlock();
+	return owner;
+}
+
+static bool uverbs_may_have_minor(const struct user_namespace *owner)
+{
+	const struct uverbs_device *other;
+	unsigned int own = 0, strangers = 0;
+
+	lockdep_assert_held(&uverbs_minors_lock);
+
+	if (owner == &init_user_ns)
+		return true;
+	list_for_each_entry(other, &uverbs_nodes, minor_entry) {
+		own += other->owner == owner;
+		strangers += other->owner != &init_user_ns;
+	}
+	return own < UVERBS_OWNER_DEVICES &&
+	       strangers < UVERBS_MAX_DEVICES - UVERBS_HOST_DEVICES;
+}
+
+static int uverbs_take_minor(struct uverbs_device *udev,
+			     struct ib_device *ibdev)
+{
+	int minor = -ENOSPC;
+
+	udev->owner = uverbs_owner(ibdev);
+	mutex_lock(&uverbs_minors_lock);
+	if (uverbs_may_have_minor(udev->owner))
+		minor = ida_alloc_max(&uverbs_minors, UVERBS_MAX_DEVICES - 1,
+				      GFP_KERNEL);
+	if (minor >= 0) {
+		udev->minor = minor;
+		list_add(&udev->minor_entry, &uverbs_nodes);
+	}
+	mutex_unlock(&uverbs_minors_lock);
+	if (minor == -ENOSPC)
+		ibdev_warn_ratelimited(ibdev, "programs cannot use it: no minor number is left for its user namespace\n");
+	return minor < 0 ? minor : 0;
+}
+
+static void uverbs_give_minor(struct uverbs_device *udev)
+{
+	mutex_lock(&uverbs_minors_lock);
+	list_del(&udev->minor_entry);
+	ida_free(&uverbs_minors, udev->minor);
+	mutex_unlock(&uverbs_minors_lock);
+}
+
 static void uverbs_device_release(struct device *dev)
 {
 	struct uverbs_device *udev = container_of(dev, struct uverbs_device,
@@ -88,6 +156,7 @@ static void uverbs_device_release(struct device *dev)
 
 	cleanup_srcu_struct(&udev->srcu);
 	mutex_destroy(&udev->files_lock);
+	put_user_ns(udev->owner);
 	kfree(udev);
 }
 
@@ -145,12 +214,9 @@ static int uverbs_add(struct ib_device *ibdev)
 	udev->dev.release = uverbs_device_release;
 	udev->dev.groups = uverbs_device_groups;
 
-	udev->minor = ida_alloc_max(&uverbs_minors, UVERBS_MAX_DEVICES - 1,
-				    GFP_KERNEL);
-	if (udev->minor < 0) {
-		ret = udev->minor;
+	ret = uverbs_take_minor(udev, ibdev);
+	if (ret)
 		goto put_device;
-	}
 	udev->dev.devt = MKDEV(MAJOR(uverbs_base),
 			       MINOR(uverbs_base) + udev->minor);
 	ret = dev_set_name(&udev->dev, "uverbs%d", udev->minor);
@@ -171,7 +237,7 @@ disconnect:
 	/* The node worked for a moment: somebody may have opened it. */
 	uverbs_disconnect(udev, ibdev);
 free_minor:
-	ida_free(&uverbs_minors, udev->minor);
+	uverbs_give_minor(udev);
 put_device:
 	put_device(&udev->dev);
 	return ret;
@@ -185,7 +251,7 @@ static void uverbs_remove(struct ib_device *ibdev, void *client_data)
 		return;
 	cdev_device_del(&udev->cdev, &udev->dev);
 	uverbs_disconnect(udev, ibdev);
-	ida_free(&uverbs_minors, udev->minor);
+	uverbs_give_minor(udev);
 	put_device(&udev->dev);
 }
 
