@@ -72,6 +72,18 @@ home=/sys/class/infiniband/rxc/ports/1
 all_gid_files() { [ "$(ls $home/gids | wc -l) $(ls $home/gid_attrs/types | wc -l)" = "$1 $1" ]; }
 full_count() { grep -qx "$1" $home/hw_counters/gid_table_full; }
 
+# user_nodes: makes 66 links, and says how many more nodes for programs there are
+user_nodes()
+{
+	as_user sh -c '
+		nodes() { set -- /sys/class/infiniband_verbs/uverbs*; [ -e "$1" ] || shift; echo $#; }
+		before=$(nodes)
+		for i in $(seq 66); do
+			ip link add d$i type dummy && rdma link add l$i type rxe netdev d$i || exit
+		done
+		echo "links $(rdma link | wc -l) nodes $(($(nodes) - before))"'
+}
+
 # ------------------------------------------------------------- what views cost
 mode_is shared
 verdict $? "namespaces share all devices at first"
@@ -203,6 +215,13 @@ check "it is there" lists a rxa
 users "the root of a user namespace makes a link of its own" &&
 	check_text "the root of a user namespace makes a link of its own" 'rxu/1 .*netdev d0' \
 		user_link rxu
+# The last one's link may be on its way out.
+nodes_are() { [ "$(find /sys/class/infiniband_verbs -name 'uverbs*' | wc -l)" = "$1" ]; }
+eventually 10 nodes_are 2
+users "one user namespace does not get the nodes of all" &&
+	check_text "one user namespace does not get the nodes of all" 'links 66 nodes 64$' \
+		user_nodes &&
+	check_text "and the log says so" 'no minor number is left for its user namespace' dmesg
 ip netns del nsa
 # With it the other end of its cable.
 eventually 10 lists_none b && lists_none host
