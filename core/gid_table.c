@@ -665,7 +665,7 @@ int rdma_read_gid_l2_fields(const struct ib_gid_attr *attr, u16 *vlan_id,
 	if (smac)
 		ether_addr_copy(smac, ndev->dev_addr);
 	if (vlan_id)
-		*vlan_id = is_vlan_dev(ndev) ? vlan_dev_vlan_id(ndev) : 0xffff;
+		*vlan_id = rdma_vlan_dev_vlan_id(ndev);
 unlock:
 	rcu_read_unlock();
 	return ret;

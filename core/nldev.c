@@ -220,7 +220,9 @@ static int fill_device(struct sk_buff *msg, const struct nldev_view *view)
 	    put_u64(msg, RDMA_NLDEV_ATTR_SYS_IMAGE_GUID,
 		    be64_to_cpu(dev->attrs.sys_image_guid)) ||
 	    nla_put_u8(msg, RDMA_NLDEV_ATTR_DEV_NODE_TYPE, dev->node_type) ||
-	    nla_put_u8(msg, RDMA_NLDEV_ATTR_DEV_DIM, 0))
+	    nla_put_u8(msg, RDMA_NLDEV_ATTR_DEV_DIM, 0) ||
+	    nla_put_u8(msg, RDMA_NLDEV_ATTR_NAME_ASSIGN_TYPE,
+		       dev->name_assign_type))
 		return -EMSGSIZE;
 	if (protocol &&
 	    nla_put_string(msg, RDMA_NLDEV_ATTR_DEV_PROTOCOL, protocol))

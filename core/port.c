@@ -427,6 +427,22 @@ u32 rdma_port_core_cap_flags(const struct ib_device *device, u32 port_num)
 EXPORT_SYMBOL(rdma_port_core_cap_flags);
 
 /**
+ * rdma_max_mad_size - the longest management datagram of a port
+ * @device: the device
+ * @port_num: the port
+ *
+ * Context: any, once the device is being registered.
+ * Return: bytes without the headers below it; 0 for a port that takes none.
+ */
+size_t rdma_max_mad_size(const struct ib_device *device, u32 port_num)
+{
+	struct ib_port_core *p = ib_device_port(device, port_num);
+
+	return p ? p->immutable.max_mad_size : 0;
+}
+EXPORT_SYMBOL(rdma_max_mad_size);
+
+/**
  * rdma_port_get_link_layer - what lies under a port
  * @device: the device
  * @port_num: the port

@@ -123,6 +123,7 @@ static int init_mapped(struct rdma_rw_ctx *ctx, struct ib_qp *qp,
 	}
 	if (!count)
 		return -EINVAL;
+	ctx->reg = NULL;
 	if (count > 1)
 		return init_many(ctx, qp, sg, count, offset, remote_addr, rkey,
 				 dir);

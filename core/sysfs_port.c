@@ -102,26 +102,11 @@ static const struct {
 	{ IB_SPEED_XDR, 2000, "XDR" },
 };
 
-static unsigned int lanes(u8 width)
-{
-	switch (width) {
-	case IB_WIDTH_2X:
-		return 2;
-	case IB_WIDTH_4X:
-		return 4;
-	case IB_WIDTH_8X:
-		return 8;
-	case IB_WIDTH_12X:
-		return 12;
-	default:
-		return 1;
-	}
-}
-
 static ssize_t rate_show(struct ib_device *ibdev, u32 port,
 			 const struct ib_port_attr *state, char *buf)
 {
-	unsigned int width = lanes(state->active_width);
+	int lanes = ib_width_enum_to_int(state->active_width);
+	unsigned int width = lanes > 0 ? lanes : 1;
 	unsigned int rate;
 	size_t i;
 

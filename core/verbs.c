@@ -214,6 +214,60 @@ void rdma_destroy_ah_attr(struct rdma_ah_attr *ah_attr)
 EXPORT_SYMBOL(rdma_destroy_ah_attr);
 
 /**
+ * rdma_move_ah_attr - pass an address vector on with its reference
+ * @dest: where to; what it held is given back
+ * @src: holds nothing afterwards
+ *
+ * Context: any.
+ */
+void rdma_move_ah_attr(struct rdma_ah_attr *dest, struct rdma_ah_attr *src)
+{
+	rdma_destroy_ah_attr(dest);
+	*dest = *src;
+	src->grh.sgid_attr = NULL;
+}
+EXPORT_SYMBOL(rdma_move_ah_attr);
+
+/**
+ * rdma_replace_ah_attr - copy an address vector over another
+ * @old: what it held is given back
+ * @new: the original, which may be @old
+ *
+ * Context: any.
+ */
+void rdma_replace_ah_attr(struct rdma_ah_attr *old,
+			  const struct rdma_ah_attr *new)
+{
+	struct rdma_ah_attr copy;
+
+	rdma_copy_ah_attr(&copy, new);
+	rdma_move_ah_attr(old, &copy);
+}
+EXPORT_SYMBOL(rdma_replace_ah_attr);
+
+/**
+ * rdma_move_grh_sgid_attr - give an address vector a route from a known source
+ * @attr: a vector that holds no source GID; it gets the caller's reference
+ * @dgid: where to, or NULL for what is in it already
+ * @flow_label: 20 bits
+ * @hop_limit: as in the IP header
+ * @traffic_class: the same
+ * @sgid_attr: the source, or NULL
+ *
+ * Context: any.
+ */
+void rdma_move_grh_sgid_attr(struct rdma_ah_attr *attr, union ib_gid *dgid,
+			     u32 flow_label, u8 hop_limit, u8 traffic_class,
+			     const struct ib_gid_attr *sgid_attr)
+{
+	rdma_ah_set_grh(attr, dgid, flow_label,
+			sgid_attr ? sgid_attr->index : 0, hop_limit,
+			traffic_class);
+	attr->grh.sgid_attr = sgid_attr;
+}
+EXPORT_SYMBOL(rdma_move_grh_sgid_attr);
+
+/**
  * verbs_resolve_av - check an address vector and find its source address
  * @device: the device it is for
  * @attr: a private copy; a source that the consumer found already has to fit

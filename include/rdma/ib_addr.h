@@ -3,6 +3,7 @@
 #ifndef SOFTROCE_RDMA_IB_ADDR_H
 #define SOFTROCE_RDMA_IB_ADDR_H
 
+#include <linux/if_vlan.h>
 #include <linux/in.h>
 #include <linux/in6.h>
 #include <net/ipv6.h>
@@ -91,6 +92,64 @@ rdma_gid_attr_network_type(const struct ib_gid_attr *attr)
 		return RDMA_NETWORK_ROCE_V1;
 	return rdma_gid_is_ipv4(&attr->gid) ? RDMA_NETWORK_IPV4 :
 					      RDMA_NETWORK_IPV6;
+}
+
+/* ---- what lies below IP ---- */
+
+/* 0xffff: the netdev is no VLAN. */
+static inline u16 rdma_vlan_dev_vlan_id(const struct net_device *dev)
+{
+	return is_vlan_dev(dev) ? vlan_dev_vlan_id(dev) : 0xffff;
+}
+
+static inline struct net_device *
+rdma_vlan_dev_real_dev(const struct net_device *dev)
+{
+	return is_vlan_dev(dev) ? vlan_dev_real_dev(dev) : NULL;
+}
+
+static inline int rdma_link_local_addr(struct in6_addr *addr)
+{
+	return !memcmp(addr, "\xfe\x80\0\0\0\0\0", 8);
+}
+
+/*
+ * RoCEv1 has the MAC address in a link-local GID, around the VLAN's number or
+ * 0xfffe; its multicast goes where IPv6's goes.
+ */
+static inline void rdma_get_ll_mac(struct in6_addr *addr, u8 *mac)
+{
+	const u8 *eui = addr->s6_addr + 8;
+
+	mac[0] = eui[0] ^ 0x02;
+	memcpy(&mac[1], &eui[1], 2);
+	memcpy(&mac[3], &eui[5], 3);
+}
+
+static inline u16 rdma_get_vlan_id(union ib_gid *dgid)
+{
+	u16 middle = get_unaligned_be16(&dgid->raw[11]);
+
+	return middle & ~VLAN_VID_MASK ? 0xffff : middle;
+}
+
+static inline void rdma_get_mcast_mac(struct in6_addr *addr, u8 *mac)
+{
+	ipv6_eth_mc_map(addr, mac);
+}
+
+/**
+ * iboe_get_mtu - the largest payload of a packet on an Ethernet
+ * @mtu: the netdev's, of which up to 96 bytes are headers
+ *
+ * Return: its code, or 0 when not even the smallest fits.
+ */
+static inline enum ib_mtu iboe_get_mtu(int mtu)
+{
+	/* GRH 40, UDP 8, BTH 12, XRC 4, the longest extended header 28, ICRC 4. */
+	int room = mtu - (40 + 8 + 12 + 4 + 28 + 4);
+
+	return room < 256 ? 0 : ib_mtu_int_to_enum(room);
 }
 
 #endif

@@ -12,6 +12,7 @@
 #include <linux/in6.h>
 #include <linux/ip.h>
 #include <linux/kernel.h>
+#include <linux/log2.h>
 #include <linux/types.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/ib_user_verbs.h>
@@ -63,6 +64,19 @@ enum rdma_network_type {
 	RDMA_NETWORK_IPV6
 };
 
+static inline enum ib_gid_type
+ib_network_to_gid_type(enum rdma_network_type network_type)
+{
+	switch (network_type) {
+	case RDMA_NETWORK_IB:
+		return IB_GID_TYPE_IB;
+	case RDMA_NETWORK_ROCE_V1:
+		return IB_GID_TYPE_ROCE;
+	default:
+		return IB_GID_TYPE_ROCE_UDP_ENCAP;
+	}
+}
+
 enum rdma_link_layer {
 	IB_LINK_LAYER_UNSPECIFIED,
 	IB_LINK_LAYER_INFINIBAND,
@@ -96,9 +110,41 @@ enum ib_device_cap_flags {
 
 /* What is of interest inside the kernel: ib_device_attr.kernel_cap_flags. */
 enum ib_kernel_cap_flags {
-	/* "rdma link del" may unregister the device. */
+	/* The PDs' local_dma_lkey covers all memory. */
+	IBK_LOCAL_DMA_LKEY = 1 << 0,
+	/* Protection information: <rdma/signature.h>. */
+	IBK_INTEGRITY_HANDOVER = 1 << 1,
+	/* Memory is registered without being pinned: ib_odp_caps. */
+	IBK_ON_DEMAND_PAGING = 1 << 2,
+	/* A fast registration takes pieces of any length. */
 	IBK_SG_GAPS_REG = 1 << 3,
+	/* "rdma link del" may unregister the device. */
 	IBK_ALLOW_USER_UNREG = 1 << 4,
+};
+
+enum ib_odp_general_cap_bits {
+	IB_ODP_SUPPORT = 1 << 0,
+	IB_ODP_SUPPORT_IMPLICIT = 1 << 1,
+};
+
+enum ib_odp_transport_cap_bits {
+	IB_ODP_SUPPORT_SEND = 1 << 0,
+	IB_ODP_SUPPORT_RECV = 1 << 1,
+	IB_ODP_SUPPORT_WRITE = 1 << 2,
+	IB_ODP_SUPPORT_READ = 1 << 3,
+	IB_ODP_SUPPORT_ATOMIC = 1 << 4,
+	IB_ODP_SUPPORT_SRQ_RECV = 1 << 5,
+};
+
+/* What can be done with memory that is not pinned; all 0: nothing can. */
+struct ib_odp_caps {
+	u64 general_caps;
+	struct {
+		u32 rc_odp_caps;
+		u32 uc_odp_caps;
+		u32 ud_odp_caps;
+		u32 xrc_odp_caps;
+	} per_transport_caps;
 };
 
 enum ib_atomic_cap {
@@ -152,10 +198,12 @@ struct ib_device_attr {
 	int max_srq_wr;
 	int max_srq_sge;
 	unsigned int max_fast_reg_page_list_len;
+	unsigned int max_pi_fast_reg_page_list_len;
 	u16 max_pkeys;
 	u8 local_ca_ack_delay;
 	int sig_prot_cap;
 	int sig_guard_cap;
+	struct ib_odp_caps odp_caps;
 	u64 timestamp_mask;
 	u64 hca_core_clock;
 	u32 max_wq_type_rq;
@@ -224,6 +272,16 @@ enum ib_port_width {
 	IB_WIDTH_8X = 4,
 	IB_WIDTH_12X = 8
 };
+
+/* How many lanes a port of this width has, or -1. */
+static inline int ib_width_enum_to_int(enum ib_port_width width)
+{
+	if (width == IB_WIDTH_2X)
+		return 2;
+	if (!is_power_of_2(width) || width > IB_WIDTH_12X)
+		return -1;
+	return width == IB_WIDTH_1X ? 1 : 4 * ilog2(width);
+}
 
 enum ib_port_speed {
 	IB_SPEED_SDR = 1,
@@ -301,18 +359,40 @@ struct ib_port_immutable {
 };
 
 #define RDMA_CORE_CAP_IB_MAD 0x00000001
+#define RDMA_CORE_CAP_IB_SMI 0x00000002
 #define RDMA_CORE_CAP_IB_CM 0x00000004
 #define RDMA_CORE_CAP_IW_CM 0x00000008
+#define RDMA_CORE_CAP_IB_SA 0x00000010
+#define RDMA_CORE_CAP_OPA_MAD 0x00000020
 #define RDMA_CORE_CAP_AF_IB 0x00001000
 #define RDMA_CORE_CAP_ETH_AH 0x00002000
+#define RDMA_CORE_CAP_OPA_AH 0x00004000
+#define RDMA_CORE_CAP_IB_GRH_REQUIRED 0x00008000
 #define RDMA_CORE_CAP_PROT_IB 0x00100000
 #define RDMA_CORE_CAP_PROT_ROCE 0x00200000
 #define RDMA_CORE_CAP_PROT_IWARP 0x00400000
 #define RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP 0x00800000
+#define RDMA_CORE_CAP_PROT_RAW_PACKET 0x01000000
+#define RDMA_CORE_CAP_PROT_USNIC 0x02000000
 
+/* Ports as they are; and those that know a peer by its GID alone. */
+#define RDMA_CORE_PORT_IBA_IB                                                  \
+	(RDMA_CORE_CAP_PROT_IB | RDMA_CORE_CAP_IB_MAD | RDMA_CORE_CAP_IB_SMI | \
+	 RDMA_CORE_CAP_IB_CM | RDMA_CORE_CAP_IB_SA | RDMA_CORE_CAP_AF_IB)
+#define RDMA_CORE_PORT_IBA_ROCE                                                \
+	(RDMA_CORE_CAP_PROT_ROCE | RDMA_CORE_CAP_IB_MAD |                      \
+	 RDMA_CORE_CAP_IB_CM | RDMA_CORE_CAP_AF_IB | RDMA_CORE_CAP_ETH_AH)
 #define RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP                                      \
 	(RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP | RDMA_CORE_CAP_IB_MAD |            \
 	 RDMA_CORE_CAP_IB_CM | RDMA_CORE_CAP_AF_IB | RDMA_CORE_CAP_ETH_AH)
+#define RDMA_CORE_PORT_IWARP (RDMA_CORE_CAP_PROT_IWARP | RDMA_CORE_CAP_IW_CM)
+#define RDMA_CORE_PORT_INTEL_OPA                                               \
+	(RDMA_CORE_PORT_IBA_IB | RDMA_CORE_CAP_OPA_MAD)
+#define RDMA_CORE_PORT_RAW_PACKET RDMA_CORE_CAP_PROT_RAW_PACKET
+#define RDMA_CORE_PORT_USNIC RDMA_CORE_CAP_PROT_USNIC
+#define RDMA_CORE_PORT_IB_GRH_REQUIRED                                         \
+	(RDMA_CORE_CAP_IB_GRH_REQUIRED | RDMA_CORE_CAP_PROT_ROCE |             \
+	 RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP)
 
 /* ---- events ---- */
 
@@ -520,6 +600,11 @@ struct ib_cq_init_attr {
 
 /* ---- queue pairs ---- */
 
+/* The destination of a datagram to a group. */
+enum {
+	IB_MULTICAST_QPN = 0xffffff,
+};
+
 struct ib_qp_cap {
 	u32 max_send_wr;
 	u32 max_recv_wr;
@@ -551,7 +636,7 @@ enum ib_qp_type {
 
 enum ib_qp_create_flags {
 	IB_QP_CREATE_IPOIB_UD_LSO = 1 << 0,
-	IB_QP_CREATE_INTEGRITY_EN = 1 << 4,
+	IB_QP_CREATE_INTEGRITY_EN = 1 << 6,
 };
 
 enum ib_qp_state {
@@ -595,6 +680,42 @@ enum ib_qp_attr_mask {
 	IB_QP_RATE_LIMIT = 1 << 25,
 
 	IB_QP_ATTR_STANDARD_BITS = (1 << 21) - 1,
+};
+
+/* ib_qp_attr.min_rnr_timer, by milliseconds: 000_32 is 0.32 ms (table 45). */
+enum ib_rnr_timeout {
+	IB_RNR_TIMER_655_36 = 0,
+	IB_RNR_TIMER_000_01 = 1,
+	IB_RNR_TIMER_000_02 = 2,
+	IB_RNR_TIMER_000_03 = 3,
+	IB_RNR_TIMER_000_04 = 4,
+	IB_RNR_TIMER_000_06 = 5,
+	IB_RNR_TIMER_000_08 = 6,
+	IB_RNR_TIMER_000_12 = 7,
+	IB_RNR_TIMER_000_16 = 8,
+	IB_RNR_TIMER_000_24 = 9,
+	IB_RNR_TIMER_000_32 = 10,
+	IB_RNR_TIMER_000_48 = 11,
+	IB_RNR_TIMER_000_64 = 12,
+	IB_RNR_TIMER_000_96 = 13,
+	IB_RNR_TIMER_001_28 = 14,
+	IB_RNR_TIMER_001_92 = 15,
+	IB_RNR_TIMER_002_56 = 16,
+	IB_RNR_TIMER_003_84 = 17,
+	IB_RNR_TIMER_005_12 = 18,
+	IB_RNR_TIMER_007_68 = 19,
+	IB_RNR_TIMER_010_24 = 20,
+	IB_RNR_TIMER_015_36 = 21,
+	IB_RNR_TIMER_020_48 = 22,
+	IB_RNR_TIMER_030_72 = 23,
+	IB_RNR_TIMER_040_96 = 24,
+	IB_RNR_TIMER_061_44 = 25,
+	IB_RNR_TIMER_081_92 = 26,
+	IB_RNR_TIMER_122_88 = 27,
+	IB_RNR_TIMER_163_84 = 28,
+	IB_RNR_TIMER_245_76 = 29,
+	IB_RNR_TIMER_327_68 = 30,
+	IB_RNR_TIMER_491_52 = 31,
 };
 
 /**
@@ -826,5 +947,11 @@ enum ib_srq_type {
 	IB_SRQT_XRC = IB_UVERBS_SRQT_XRC,
 	IB_SRQT_TM = IB_UVERBS_SRQT_TM,
 };
+
+/* Those whose receives belong to no queue pair that has a CQ for them. */
+static inline bool ib_srq_has_cq(enum ib_srq_type srq_type)
+{
+	return srq_type != IB_SRQT_BASIC;
+}
 
 #endif

@@ -29,11 +29,15 @@
 #include <linux/uaccess.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
+#include <net/ip.h>
+#include <net/ipv6.h>
 #include <net/net_namespace.h>
+#include <rdma/ib_ah_attr.h>
 #include <rdma/ib_defs.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
 #include <rdma/restrack.h>
+#include <rdma/signature.h>
 
 struct ib_client_nl_info;
 struct ib_device_core;
@@ -358,6 +362,8 @@ struct ib_device_ops {
 					       u32 port_num);
 	struct net_device *(*get_netdev)(struct ib_device *device,
 					 u32 port_num);
+	const struct cpumask *(*get_vector_affinity)(struct ib_device *ibdev,
+						     int comp_vector);
 	int (*add_gid)(const struct ib_gid_attr *attr, void **context);
 	int (*del_gid)(const struct ib_gid_attr *attr, void **context);
 	int (*query_pkey)(struct ib_device *device, u32 port_num, u16 index,
@@ -511,6 +517,7 @@ struct ib_device {
 	struct ib_device_attr attrs;
 	/* Unique among all devices since boot of the module. */
 	u32 index;
+	enum rdma_nl_name_assign_type name_assign_type;
 	const struct uapi_definition *driver_def;
 	const struct rdma_link_ops *link_ops;
 
@@ -562,6 +569,36 @@ static inline struct ib_device *rdma_device_to_ibdev(struct device *device)
 /* The same for drivers: their structure around the device. */
 #define rdma_device_to_drv_device(dev, drv_dev_struct, ibdev_member)           \
 	container_of(rdma_device_to_ibdev(dev), drv_dev_struct, ibdev_member)
+
+/* Before registration; udev gives no other name to such a device. */
+static inline void ib_mark_name_assigned_by_user(struct ib_device *ibdev)
+{
+	ibdev->name_assign_type = RDMA_NAME_ASSIGN_TYPE_USER;
+}
+
+/* The node whose memory is near the device. */
+static inline int ibdev_to_node(struct ib_device *ibdev)
+{
+	return ibdev->dev.parent ? dev_to_node(ibdev->dev.parent) :
+				   NUMA_NO_NODE;
+}
+
+/**
+ * ib_get_vector_affinity - the processors that a completion vector interrupts
+ * @device: the device
+ * @comp_vector: one of its num_comp_vectors
+ *
+ * Return: the processors, or NULL when the driver does not tell.
+ */
+static inline const struct cpumask *
+ib_get_vector_affinity(struct ib_device *device, int comp_vector)
+{
+	bool known = device->ops.get_vector_affinity && comp_vector >= 0 &&
+		     comp_vector < device->num_comp_vectors;
+
+	return known ? device->ops.get_vector_affinity(device, comp_vector) :
+		       NULL;
+}
 
 /* ---- devices ---- */
 
@@ -628,43 +665,7 @@ int ib_modify_port(struct ib_device *device, u32 port_num,
 void ib_get_device_fw_str(struct ib_device *device, char *str);
 int rdma_query_gid(struct ib_device *device, u32 port_num, int index,
 		   union ib_gid *gid);
-enum rdma_link_layer rdma_port_get_link_layer(struct ib_device *device,
-					      u32 port_num);
-u32 rdma_port_core_cap_flags(const struct ib_device *device, u32 port_num);
-
-static inline u32 rdma_start_port(const struct ib_device *device)
-{
-	return device->is_switch ? 0 : 1;
-}
-
-static inline u32 rdma_end_port(const struct ib_device *device)
-{
-	return device->is_switch ? 0 : device->phys_port_cnt;
-}
-
-static inline bool rdma_is_port_valid(const struct ib_device *device,
-				      unsigned int port)
-{
-	return port >= rdma_start_port(device) && port <= rdma_end_port(device);
-}
-
-#define rdma_for_each_port(device, iter)                                       \
-	for ((iter) = rdma_start_port(device);                                 \
-	     (iter) <= rdma_end_port(device); (iter)++)
-
-static inline bool rdma_protocol_roce(const struct ib_device *device,
-				      u32 port_num)
-{
-	return rdma_port_core_cap_flags(device, port_num) &
-	       (RDMA_CORE_CAP_PROT_ROCE | RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP);
-}
-
-static inline bool
-rdma_protocol_roce_udp_encap(const struct ib_device *device, u32 port_num)
-{
-	return rdma_port_core_cap_flags(device, port_num) &
-	       RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP;
-}
+#include <rdma/ib_port.h>
 
 const char *ib_event_msg(enum ib_event_type event);
 const char *ib_wc_status_msg(enum ib_wc_status status);
@@ -688,6 +689,26 @@ struct ib_mr *ib_alloc_mr(struct ib_pd *pd, enum ib_mr_type mr_type,
 			  u32 max_num_sg);
 int ib_map_mr_sg(struct ib_mr *mr, struct scatterlist *sg, int sg_nents,
 		 unsigned int *sg_offset, unsigned int page_size);
+/**
+ * ib_map_mr_sg_zbva - ib_map_mr_sg() for a region that begins at address 0
+ * @mr: from ib_alloc_mr()
+ * @sg: the list
+ * @sg_nents: its entries
+ * @sg_offset: where in the first one the region begins, or NULL
+ * @page_size: of a piece
+ *
+ * Return: as ib_map_mr_sg().
+ */
+static inline int ib_map_mr_sg_zbva(struct ib_mr *mr, struct scatterlist *sg,
+				    int sg_nents, unsigned int *sg_offset,
+				    unsigned int page_size)
+{
+	int ret = ib_map_mr_sg(mr, sg, sg_nents, sg_offset, page_size);
+
+	mr->iova = 0;
+	return ret;
+}
+
 int ib_advise_mr(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice,
 		 u32 flags, struct ib_sge *sg_list, u32 num_sge);
 int ib_dereg_mr_user(struct ib_mr *mr, struct ib_udata *udata);
@@ -701,9 +722,6 @@ struct ib_ah *rdma_create_user_ah(struct ib_pd *pd,
 int rdma_query_ah(struct ib_ah *ah, struct rdma_ah_attr *ah_attr);
 int rdma_destroy_ah_user(struct ib_ah *ah, u32 flags, struct ib_udata *udata);
 int rdma_destroy_ah(struct ib_ah *ah, u32 flags);
-void rdma_copy_ah_attr(struct rdma_ah_attr *dest,
-		       const struct rdma_ah_attr *src);
-void rdma_destroy_ah_attr(struct rdma_ah_attr *ah_attr);
 int ib_init_ah_attr_from_wc(struct ib_device *device, u32 port_num,
 			    const struct ib_wc *wc, const struct ib_grh *grh,
 			    struct rdma_ah_attr *ah_attr);
@@ -730,28 +748,6 @@ static inline void ib_update_fast_reg_key(struct ib_mr *mr, u8 newkey)
 {
 	mr->lkey = (mr->lkey & ~0xffu) | newkey;
 	mr->rkey = (mr->rkey & ~0xffu) | newkey;
-}
-
-static inline struct ib_global_route *
-rdma_ah_retrieve_grh(struct rdma_ah_attr *attr)
-{
-	return &attr->grh;
-}
-
-static inline const struct ib_global_route *
-rdma_ah_read_grh(const struct rdma_ah_attr *attr)
-{
-	return &attr->grh;
-}
-
-static inline u32 rdma_ah_get_port_num(const struct rdma_ah_attr *attr)
-{
-	return attr->port_num;
-}
-
-static inline u8 rdma_ah_get_ah_flags(const struct rdma_ah_attr *attr)
-{
-	return attr->ah_flags;
 }
 
 /* ---- CQs ---- */
@@ -938,6 +934,26 @@ static inline int ib_copy_to_udata(struct ib_udata *udata, void *src,
 	if (len > udata->outlen)
 		return -EFAULT;
 	return ib_udata_write(udata, udata->outbuf, src, len);
+}
+
+/* Is this user memory zeroed, all of it and readable? */
+static inline bool ib_is_buffer_cleared(const void __user *p, size_t len)
+{
+	return len <= USHRT_MAX && check_zeroed_user(p, len) > 0;
+}
+
+static inline bool ib_is_udata_cleared(struct ib_udata *udata, size_t offset,
+				       size_t len)
+{
+	return ib_is_buffer_cleared(udata->inbuf + offset, len);
+}
+
+/* Can memory that is registered so change, through whomever it may be? */
+static inline bool ib_access_writable(int access_flags)
+{
+	return access_flags & (IB_ACCESS_LOCAL_WRITE | IB_ACCESS_MW_BIND |
+			       IB_ACCESS_REMOTE_WRITE |
+			       IB_ACCESS_REMOTE_ATOMIC);
 }
 
 /**

@@ -55,6 +55,17 @@ struct rdma_restrack_entry {
 	u32 id;
 };
 
+/* Before rdma_restrack_add(): nobody shall find the object. */
+static inline void rdma_restrack_no_track(struct rdma_restrack_entry *res)
+{
+	res->no_track = true;
+}
+
+static inline bool rdma_restrack_is_tracked(struct rdma_restrack_entry *res)
+{
+	return !res->no_track;
+}
+
 int rdma_restrack_count(struct ib_device *dev, enum rdma_restrack_type type);
 bool rdma_is_kernel_res(const struct rdma_restrack_entry *res);
 int __must_check rdma_restrack_get(struct rdma_restrack_entry *res);

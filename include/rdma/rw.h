@@ -20,6 +20,8 @@
  * @nr_ops: its work requests
  * @single: where there is one, of one piece
  * @many: else
+ * @reg: NULL; its region would hold protection information, of which no device
+ *	here knows
  */
 struct rdma_rw_ctx {
 	u32 nr_ops;
@@ -31,6 +33,9 @@ struct rdma_rw_ctx {
 		struct ib_sge *sges;
 		struct ib_rdma_wr *wrs;
 	} many;
+	struct rdma_rw_reg_ctx {
+		struct ib_mr *mr;
+	} *reg;
 };
 
 int rdma_rw_ctx_init(struct rdma_rw_ctx *ctx, struct ib_qp *qp, u32 port_num,

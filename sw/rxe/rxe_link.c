@@ -180,6 +180,7 @@ static struct rxe_dev *rxe_alloc(struct net_device *ndev, const char *name)
 
 	ib_set_device_ops(&rxe->ib, &rxe_dev_ops);
 	ib_set_device_ops(&rxe->ib, &rxe_link_dev_ops);
+	ib_mark_name_assigned_by_user(&rxe->ib);
 	rxe->ib.node_type = RDMA_NODE_IB_CA;
 	rxe->ib.phys_port_cnt = 1;
 	rxe->ib.node_guid = rxe_make_guid(ndev, name);

@@ -140,6 +140,7 @@ static int __init ktest_init(void)
 	}
 	test_client();
 	test_tables();
+	test_api();
 	test_transfers();
 	test_contexts();
 	test_drain();

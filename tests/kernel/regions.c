@@ -157,6 +157,24 @@ static int atomics(struct end *end, struct ib_mr *mr)
 	return err ?: post_inv(&end[1], mr->rkey);
 }
 
+/* The region begins at address 0, wherever its memory is. */
+static int zero_based(struct end *end, struct ib_mr *mr)
+{
+	struct scatterlist sg;
+	int err;
+
+	sg_init_one(&sg, end[1].buf + 100, 2000);
+	ib_dma_map_sg(end[1].dev, &sg, 1, DMA_BIDIRECTIONAL);
+	err = ib_map_mr_sg_zbva(mr, &sg, 1, NULL, PAGE_SIZE) == 1 ? 0 : -EIO;
+	ib_update_fast_reg_key(mr, ib_inc_rkey(mr->rkey));
+	err = err ?: post_reg(&end[1], mr, mr->rkey);
+	fill(end[0].buf, 500, 77);
+	err = err ?: write_to(end, 10, mr->rkey, 500);
+	if (!err && !filled(end[1].buf + 110, 500, 77))
+		err = -EIO;
+	return err ?: post_inv(&end[1], mr->rkey);
+}
+
 void test_fast_reg(void)
 {
 	const struct ends_conf conf = { IB_POLL_SOFTIRQ, IB_QPT_RC };
@@ -178,6 +196,8 @@ void test_fast_reg(void)
 		     err, i, ROUNDS);
 	err = atomics(end, mr);
 	ktest_report(!err, "atomics on a region of fast registration: %d", err);
+	err = zero_based(end, mr);
+	ktest_report(!err, "WRITE to a region that begins at 0: %d", err);
 	err = write_to(end, mr->iova, mr->rkey, 1);
 	ktest_report(err == IB_WC_REM_ACCESS_ERR,
 		     "C02 WRITE under the key that was invalidated: %s",

@@ -84,6 +84,7 @@ bool filled(const u8 *buf, u32 len, u32 seed);
 /* A line of the result; returns @good. */
 bool ktest_report(bool good, const char *fmt, ...) __printf(2, 3);
 
+void test_api(void);
 void test_transfers(void);
 void test_contexts(void);
 void test_drain(void);
