@@ -3,9 +3,9 @@
  * Multicast groups (IBTA vol. 1, 10.5; the address is the GID, annex A17.4.5.2).
  *
  * Lifetime: a group is made with its first member, which joins it on the
- * netdevs that have the link's addresses (rxe_join.h), and goes with the last.  The core keeps a queue pair while it is
- * attached.  Who receives finds groups and members under RCU and takes a
- * reference to the queue pair.
+ * netdevs that have the link's addresses (rxe_join.h), and goes with the last.
+ * The core keeps a queue pair while it is attached.  Who receives finds groups
+ * and members under RCU and takes a reference to the queue pair.
  */
 #ifndef SOFTROCE_RXE_MCAST_H
 #define SOFTROCE_RXE_MCAST_H

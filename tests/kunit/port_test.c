@@ -142,7 +142,7 @@ static void port_speed_of_a_netdev_that_goes(struct kunit *test)
 	get_task_struct(task);
 	wake_up_process(task);
 	for (ms = 0; ms < MAX_WAIT_MS; ms++) {
-		msleep(1);
+		usleep_range(1000, 2000);
 		if (READ_ONCE(task->__state) & TASK_UNINTERRUPTIBLE)
 			break;
 	}

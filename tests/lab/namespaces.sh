@@ -109,11 +109,11 @@ added=$(gid_of_v4 10.77.0.1)
 # shellcheck disable=SC2016
 eventually 5 port_of nsc0 sh -c 'grep -qx "$1" gids/*' sh "$added"
 verdict $? "a new address appears in a namespace" || port_of nsc0 grep . gids/* | sed 's/^/# /'
-where=$(port_of nsc0 grep -lx "$added" gids/1 gids/0 2>/dev/null)
-where=${where#gids/}
-check_text "with its type" '^RoCE v2$' port_of nsc0 cat "gid_attrs/types/$where"
-check_text "the host sees its interface" '^dc0$' cat "$home/gid_attrs/ndevs/$where"
-check_fails "the namespace does not" port_of nsc0 cat "gid_attrs/ndevs/$where"
+index=$(port_of nsc0 grep -lx "$added" gids/1 gids/0 2>/dev/null)
+index=${index#gids/}
+check_text "with its type" '^RoCE v2$' port_of nsc0 cat "gid_attrs/types/$index"
+check_text "the host sees its interface" '^dc0$' cat "$home/gid_attrs/ndevs/$index"
+check_fails "the namespace does not" port_of nsc0 cat "gid_attrs/ndevs/$index"
 check_fails "nor by netlink" sh -c 'ip netns exec nsc0 rdma link | grep dc0'
 if command -v ucx_info >/dev/null; then
 	check_text "ucx_info -d finds the link there" 'Device: rxc:1' \
@@ -128,11 +128,11 @@ ip netns exec nsc0 sh -c 'ip link add dc0 type dummy && ip link set dc0 up &&
 	ip addr add 10.77.0.1/24 dev dc0 && rdma link add rxc type rxe netdev dc0' ||
 	die "a link in a namespace"
 eventually 5 grep -qx "$added" $home/gids/0 $home/gids/1
-where=$(cd $home && grep -lx "$added" gids/0 gids/1)
-where=${where#gids/}
-check_text "the namespace sees its own interface" '^dc0$' port_of nsc0 cat "gid_attrs/ndevs/$where"
-check_fails "another namespace does not" port_of nsc1 cat "gid_attrs/ndevs/$where"
-check_fails "nor does the host" cat "$home/gid_attrs/ndevs/$where"
+index=$(cd $home && grep -lx "$added" gids/0 gids/1)
+index=${index#gids/}
+check_text "the namespace sees its own interface" '^dc0$' port_of nsc0 cat "gid_attrs/ndevs/$index"
+check_fails "another namespace does not" port_of nsc1 cat "gid_attrs/ndevs/$index"
+check_fails "nor does the host" cat "$home/gid_attrs/ndevs/$index"
 check_fails "nor by netlink, which says the same" sh -c 'rdma link | grep dc0'
 check_text "the namespace has it by its index" '^1 0 [1-9]' ip netns exec nsc0 "$VERBS/gids" rxc
 check_text "another has no index" '^1 0 0$' ip netns exec nsc1 "$VERBS/gids" rxc

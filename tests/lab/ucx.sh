@@ -52,6 +52,7 @@ transports()
 	local rc=(-d "$1" -x rc_verbs) ud=(-d "$1" -x ud_verbs)
 	perf am_bw 1024 100 -D bcopy "${rc[@]}"
 	perf am_bw 1024 100 -D bcopy "${ud[@]}"
+	perf fadd 8 20 "${rc[@]}"
 	[ -n "$full" ] || return
 	perf am_lat 8 20 "${rc[@]}"
 	perf am_lat 8 20 "${ud[@]}"

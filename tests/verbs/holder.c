@@ -103,7 +103,7 @@ static void serve_one(int fuse, const struct fuse_in_header *in)
 	case FUSE_INTERRUPT:
 		break;
 	default:
-		answer(fuse, in, -ENOSYS, NULL, 0);
+		answer(fuse, in, -EOPNOTSUPP, NULL, 0);
 	}
 }
 
