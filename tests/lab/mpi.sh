@@ -12,12 +12,14 @@ cleanup_all()
 {
 	topology_down
 	[ ${#holders[@]} = 0 ] || kill "${holders[@]}" 2>/dev/null
+	wait 2>/dev/null
 	eventually 10 rdma system set netns shared
 }
 holders=()
 
 # machine END: what programs tell two machines by: the namespaces of a process that
-# waits. Those of PIDs cannot be entered from one another: each rank makes its own.
+# waits. Those of PIDs cannot be entered from one another: each rank makes its own,
+# with its own /proc, by which UCX tells them apart.
 machine()
 {
 	local file=$TMP/machine.$1
@@ -28,7 +30,7 @@ machine()
 		exec sleep 1000' sh "$1" "$file" &
 	eventually 10 test -s "$file" || return
 	holders+=("$(<"$file")")
-	printf -v "${1}_at" '%s' "nsenter -t $(<"$file") -n -u -i -m"
+	printf -v "${1}_at" '%s' "nsenter -t $(<"$file") -n -u -i -m -r -w"
 }
 
 # What mpirun and mpiexec take for ssh: AGENT HOST COMMAND...
@@ -64,7 +66,7 @@ exchange()
 	fi
 	for end in a b; do for way in xmit rcv; do before+=("$(counter $end $way)"); done; done
 	at a timeout -k 5 120 "$@" \
-		unshare -p --fork --kill-child "$TOP/build/mpi/exchange.$flavour" >"$TMP/mpi" 2>&1
+		unshare -p --fork --kill-child --mount-proc "$TOP/build/mpi/exchange.$flavour" >"$TMP/mpi" 2>&1
 	verdict $? "$flavour: messages, PUT, GET, atomics and a reduction, each byte checked" ||
 		{ show "$TMP/mpi"; return; }
 	payload=$(sed -n 's/^ranks 2 payload //p' "$TMP/mpi")
