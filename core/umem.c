@@ -78,9 +78,7 @@ static int pin_all(struct ib_umem *umem, struct page **pages,
 
 		got = min_t(unsigned long, npages, PIN_BATCH);
 		if (umem->writable)
-			got = pin_user_pages_fast(addr, got,
-						  FOLL_LONGTERM | FOLL_WRITE,
-						  pages);
+			got = softroce_pin_for_writing(addr, got, pages);
 		else
 			got = softroce_pin_for_reading(addr, got, pages);
 		if (got <= 0)

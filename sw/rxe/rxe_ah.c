@@ -160,13 +160,15 @@ int rxe_destroy_ah(struct ib_ah *ibah, u32 flags)
  */
 static void turn_away(struct rxe_qp *qp)
 {
+	/* The end of the link's namespace may take it: rxe_routes_end(). */
+	const struct dst_entry *dst = READ_ONCE(qp->flow.dst);
 	struct rxe_req *req = &qp->req;
 	int oif;
 
 	/* Nothing has left that way if it has no route. */
-	if (!qp->flow.valid || !qp->flow.dst)
+	if (!qp->flow.valid || !dst)
 		return;
-	oif = qp->flow.dst->dev->ifindex;
+	oif = dst->dev->ifindex;
 	if (req->ud_oif && req->ud_oif != oif) {
 		req->ud_several = true;
 		req->ud_turned = jiffies;

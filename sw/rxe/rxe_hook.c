@@ -6,7 +6,8 @@
  * cut out and summed.  The hook takes a train whole, after every rule of the
  * namespace has seen it, and spares single packets the way through UDP.  It
  * takes only what the socket would take as it stands; all else goes on to the
- * socket, which knows what to do with it.
+ * socket, which knows what to do with it.  What is taken is seen by no raw
+ * socket, and UDP does not count it.
  *
  * Lifetime: as the sockets, which rxe_net.c opens for the first link of a
  * namespace and closes after the last.
@@ -16,6 +17,7 @@
 #include <linux/netfilter.h>
 #include <linux/skbuff.h>
 #include <linux/udp.h>
+#include <net/dst.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
 #include <net/netfilter/nf_conntrack.h>
@@ -38,14 +40,23 @@ static bool hook_is_tracked(const struct sk_buff *skb)
 #endif
 }
 
-/* Whether the UDP datagram at @off is for our port, whole and right. */
-static bool hook_fits(const struct sk_buff *skb, u32 off)
+/*
+ * Whether the UDP datagram at @off is for our port, whole and right.  The socket
+ * is found in the namespace that the route leads to, which for an ipvlan (L3S) is
+ * not that of the hook.  Packets that GRO has put into a list have headers each.
+ */
+static bool hook_fits(const struct net *net, const struct sk_buff *skb, u32 off)
 {
 	const struct udphdr *udp;
 	struct udphdr buf;
 
 	udp = skb_header_pointer(skb, off, sizeof(buf), &buf);
 	if (!udp || udp->dest != htons(ROCE_V2_UDP_DPORT) || skb->sk)
+		return false;
+	if (!net_eq(dev_net(skb_dst(skb)->dev), net))
+		return false;
+	if (skb_is_gso(skb) &&
+	    skb_shinfo(skb)->gso_type & SKB_GSO_FRAGLIST)
 		return false;
 	if (udp->check && !skb_csum_unnecessary(skb))
 		return false;
@@ -71,7 +82,7 @@ static unsigned int hook_in4(void *priv, struct sk_buff *skb,
 
 	if (ip->protocol != IPPROTO_UDP || ip->ihl != 5 ||
 	    ipv4_is_multicast(ip->daddr) || ipv4_is_lbcast(ip->daddr) ||
-	    !hook_fits(skb, sizeof(*ip)) || inet_sdif(skb) ||
+	    !hook_fits(state->net, skb, sizeof(*ip)) || inet_sdif(skb) ||
 	    !xfrm4_policy_check(NULL, XFRM_POLICY_IN, skb))
 		return NF_ACCEPT;
 	return hook_take(state->net, skb, sizeof(*ip));
@@ -84,7 +95,7 @@ static unsigned int hook_in6(void *priv, struct sk_buff *skb,
 
 	/* A header before UDP's is the socket's business as well. */
 	if (ip->nexthdr != IPPROTO_UDP || ipv6_addr_is_multicast(&ip->daddr) ||
-	    !hook_fits(skb, sizeof(*ip)) || inet6_sdif(skb) ||
+	    !hook_fits(state->net, skb, sizeof(*ip)) || inet6_sdif(skb) ||
 	    !xfrm6_policy_check(NULL, XFRM_POLICY_IN, skb))
 		return NF_ACCEPT;
 	return hook_take(state->net, skb, sizeof(*ip));

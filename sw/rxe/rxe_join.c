@@ -108,8 +108,9 @@ static int join(struct rxe_joins *joins, struct rxe_join *want)
 	const union ib_gid *mgid = &joins->mgid;
 	int ret;
 
-	/* Nobody would tell that one that is going has gone. */
-	if (want->ndev->reg_state != NETREG_REGISTERED)
+	/* Nobody would tell that one that is going, or has moved, has gone. */
+	if (want->ndev->reg_state != NETREG_REGISTERED ||
+	    !net_eq(dev_net(want->ndev), READ_ONCE(joins->rxe->net)))
 		return -ENODEV;
 	ret = rxe_count_object(&joins->rxe->num_mcast_join, RXE_MAX_MCAST_JOIN);
 	if (ret)
@@ -235,7 +236,7 @@ static void leave_unwanted(struct rxe_joins *joins,
 			leave(join);
 }
 
-/* Where there is no such protocol there is nothing to join. */
+/* Where there is no such protocol, or no netdev any more, there is nothing to join. */
 static int join_wanted(struct rxe_joins *joins, struct list_head *wanted)
 {
 	struct rxe_join *join_new, *next;
@@ -245,10 +246,13 @@ static int join_wanted(struct rxe_joins *joins, struct list_head *wanted)
 		if (find_in(&joins->list, join_new->ndev))
 			continue;
 		err = join(joins, join_new);
-		if (err && (!ret || ret == -EADDRNOTAVAIL))
+		if (err && (!ret || ret == -EADDRNOTAVAIL || ret == -ENODEV))
 			ret = err;
 	}
-	return ret == -EADDRNOTAVAIL && !list_empty(&joins->list) ? 0 : ret;
+	if ((ret == -EADDRNOTAVAIL || ret == -ENODEV) &&
+	    !list_empty(&joins->list))
+		return 0;
+	return ret;
 }
 
 void rxe_joins_init(struct rxe_joins *joins, struct rxe_dev *rxe,
@@ -288,14 +292,23 @@ void rxe_joins_end(struct rxe_joins *joins)
 	rtnl_unlock();
 }
 
-void rxe_joins_forget(const struct net_device *ndev)
+/* Whether @ndev, which is there, still has the protocol of the group. */
+static bool join_holds(const struct rxe_join *join,
+		       const struct net_device *ndev)
+{
+	if (rdma_gid_is_ipv4(&join->joins->mgid))
+		return __in_dev_get_rtnl(ndev);
+	return IS_ENABLED(CONFIG_IPV6) && __in6_dev_get(ndev);
+}
+
+void rxe_joins_forget(const struct net_device *ndev, bool gone)
 {
 	struct hlist_node *next;
 	struct rxe_join *join;
 
 	hash_for_each_possible_safe(join_table, join, next, node,
 				    join_key(ndev))
-		if (join->ndev == ndev)
+		if (join->ndev == ndev && (gone || !join_holds(join, ndev)))
 			forget(join);
 }
 

@@ -49,7 +49,10 @@ bool rxe_joins_has(const struct rxe_joins *joins, const struct net_device *ndev)
  */
 bool rxe_joins_doubled(const struct rxe_joins *joins,
 		       const struct net_device *ndev);
-/* @ndev is being unregistered.  RTNL. */
-void rxe_joins_forget(const struct net_device *ndev);
+/*
+ * @ndev is being unregistered (@gone), or may have lost IPv6 or IPv4 with all
+ * memberships, which it does below their least MTU.  RTNL.
+ */
+void rxe_joins_forget(const struct net_device *ndev, bool gone);
 
 #endif

@@ -318,8 +318,8 @@ static int rxe_netdev_event(struct notifier_block *nb, unsigned long event,
 	struct rxe_dev *rxe;
 
 	/* Groups are joined on other netdevs than the links' own as well. */
-	if (event == NETDEV_UNREGISTER)
-		rxe_joins_forget(ndev);
+	if (event == NETDEV_UNREGISTER || event == NETDEV_CHANGEMTU)
+		rxe_joins_forget(ndev, event == NETDEV_UNREGISTER);
 	rcu_read_lock();
 	rxe = rxe_net_find(dev_net(ndev), ndev);
 	if (!rxe)

@@ -381,4 +381,20 @@ void rxe_sq_free(struct rxe_qp *qp);
 int rxe_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		  const struct ib_send_wr **bad_wr);
 
+/* Is a packet of this transport service for @qp? */
+static inline bool rxe_service_fits(const struct rxe_qp *qp, u8 transport)
+{
+	switch (qp->ibqp.qp_type) {
+	case IB_QPT_RC:
+		return transport == RXE_RC;
+	case IB_QPT_UC:
+		return transport == RXE_UC;
+	case IB_QPT_UD:
+	case IB_QPT_GSI:
+		return transport == RXE_UD;
+	default:
+		return false;
+	}
+}
+
 #endif

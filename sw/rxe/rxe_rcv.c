@@ -372,21 +372,6 @@ put_qp:
 	return NULL;
 }
 
-static bool service_fits(enum ib_qp_type type, u8 transport)
-{
-	switch (type) {
-	case IB_QPT_RC:
-		return transport == RXE_RC;
-	case IB_QPT_UC:
-		return transport == RXE_UC;
-	case IB_QPT_UD:
-	case IB_QPT_GSI:
-		return transport == RXE_UD;
-	default:
-		return false;
-	}
-}
-
 static bool state_fits(enum ib_qp_state state, u32 flags)
 {
 	switch (state) {
@@ -404,7 +389,7 @@ static bool state_fits(enum ib_qp_state state, u32 flags)
 /* Has @qp any use for @pkt? */
 static bool check_qp(struct rxe_qp *qp, const struct rxe_pkt *pkt)
 {
-	if (!service_fits(qp->ibqp.qp_type, pkt->op->transport)) {
+	if (!rxe_service_fits(qp, pkt->op->transport)) {
 		rxe_qp_count(qp, RXE_CNT_DROP_SERVICE);
 		return false;
 	}

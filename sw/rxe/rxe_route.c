@@ -138,7 +138,7 @@ static struct dst_entry *take_route(struct rxe_flow *flow)
 {
 	struct dst_entry *dst = flow->dst;
 
-	flow->dst = NULL;
+	WRITE_ONCE(flow->dst, NULL);
 	hlist_del_init(&flow->cached);
 	return dst;
 }

@@ -35,7 +35,9 @@ void rxe_run_skb(struct rxe_qp *qp, struct sk_buff *skb)
 	while (cb->len) {
 		u32 len = min(cb->len, cb->seg_len);
 
-		if (!rxe_pkt_parse(&pkt, skb, cb->off, len)) {
+		/* A sender on this machine may change what was checked before. */
+		if (!rxe_pkt_parse(&pkt, skb, cb->off, len) &&
+		    rxe_service_fits(qp, pkt.op->transport)) {
 			if (pkt.op->flags & RXE_OP_RESPONSE) {
 				rxe_comp_pkt(qp, &pkt);
 			} else {
@@ -260,6 +262,8 @@ static bool backlog_has_more(void)
 
 void rxe_run_rx(struct rxe_qp *qp, struct sk_buff *skb)
 {
+	bool few;
+
 	rxe_rx_cb(skb)->cpu = smp_processor_id();
 	spin_lock(&qp->rxq.lock);
 	if (qp->dying || qp->rxq_bytes + skb->truesize > RXE_RXQ_BYTES) {
@@ -269,10 +273,14 @@ void rxe_run_rx(struct rxe_qp *qp, struct sk_buff *skb)
 		return;
 	}
 	qp->rxq_bytes += skb->truesize;
+	few = qp->rxq_bytes < RXE_RUN_BYTES;
 	__skb_queue_tail(&qp->rxq, skb);
 	spin_unlock(&qp->rxq.lock);
-	/* What may follow is run together: one ACK, one look at the queues. */
-	if (backlog_has_more())
+	/*
+	 * What may follow is run together: one ACK, one look at the queues.  No
+	 * more than one run takes: the queue does not grow.
+	 */
+	if (few && backlog_has_more())
 		tasklet_schedule(&qp->tasklet);
 	else
 		rxe_run_bh(qp);

@@ -197,9 +197,10 @@ static int resize(struct rxe_srq *srq, u32 max_wr, struct ib_udata *udata)
 	struct rxe_rq new;
 	int ret;
 
-	if (udata && (udata->inlen < sizeof(cmd) ||
-		      ib_copy_from_udata(&cmd, udata, sizeof(cmd))))
+	if (udata && udata->inlen < sizeof(cmd))
 		return -EINVAL;
+	if (udata && ib_copy_from_udata(&cmd, udata, sizeof(cmd)))
+		return -EFAULT;
 	ret = rxe_rq_init(&new, max_wr, srq->rq.max_sge, RXE_MAX_SRQ_WR);
 	if (ret)
 		return ret;

