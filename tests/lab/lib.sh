@@ -477,11 +477,14 @@ run_bytecheck()
 server_options=()
 
 # run_pingpong [OPTION...], of $PINGPONG
-run_pingpong()
+run_pingpong() { try_pingpong 120 "$@"; }
+# try_pingpong SECONDS [OPTION...]: the same for no longer than that
+try_pingpong()
 {
-	local tool=${PINGPONG:-ibv_rc_pingpong}
+	local tool=${PINGPONG:-ibv_rc_pingpong} limit=$1
+	shift
 	next_port
-	both_ends 120 "$tool" -d "$b_dev" -g "$b_gid" -p "$port" -n 200 -c "$@" -- \
+	both_ends "$limit" "$tool" -d "$b_dev" -g "$b_gid" -p "$port" -n 200 -c "$@" -- \
 		"$tool" -d "$a_dev" -g "$a_gid" -p "$port" -n 200 -c "$@" "$b_v4"
 }
 

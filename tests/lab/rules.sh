@@ -43,7 +43,7 @@ works()
 nothing()
 {
 	mark
-	check_fails "$1: nothing is answered" run_pingpong
+	check_fails "$1: nothing is answered" try_pingpong 4
 	told
 	[ "$(grew a sent_pkts)" -gt 0 ] && [ "$(grew b rcvd_pkts)" = 0 ]
 	verdict $? "$1: $packets packets, none came in at b" || show_grown
@@ -85,6 +85,7 @@ try()
 	nothing "$gid, a rule that drops"
 	no_rules
 	works "$gid, without it"
+	[ "$gid" = v4 ] || { topology_down; tracked_before; return; }
 
 	rules b <<-'N'
 		ct state established,related accept
@@ -95,7 +96,12 @@ try()
 	at b nft list table inet t | grep -q 'new counter packets [1-9]'
 	verdict $? "$gid: new ones were seen"
 	topology_down
-
+	tracked_before
+	ipsec
+	topology_down
+}
+tracked_before()
+{
 	topology_up raw 4200
 	rules b <<<'ct state established,related,new accept; drop'
 	b_dev=rxb
@@ -103,7 +109,10 @@ try()
 	verdict $? "$gid: tracked before there is a link"
 	works "$gid, connections were tracked before"
 	no_rules
-
+	[ "$gid" = v4 ] || topology_down
+}
+ipsec()
+{
 	if require_esp add tmpl proto esp mode transport level required; then
 		nothing "$gid, IPsec is required"
 		require_esp delete
@@ -111,7 +120,6 @@ try()
 	else
 		skip "no IPsec policies in this kernel"
 	fi
-	topology_down
 }
 
 try v4
