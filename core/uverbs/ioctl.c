@@ -159,7 +159,8 @@ static void uverbs_attrs_udata(struct uverbs_cmd *cmd,
 }
 
 /* Writes what is there already to all places where the reply goes. */
-static int uverbs_attr_probe(const struct uverbs_attr_spec *spec,
+static int uverbs_attr_probe(struct uverbs_cmd *cmd,
+			     const struct uverbs_attr_spec *spec,
 			     const struct uverbs_attr *attr,
 			     struct ib_uverbs_attr __user *uattr, u16 flags)
 {
@@ -206,9 +207,15 @@ static int uverbs_attr_reply(struct uverbs_cmd *cmd,
 			&uattr->flags);
 }
 
-static int uverbs_attrs_probe(const struct uverbs_cmd *cmd,
-			      const struct ib_uverbs_attr *from,
-			      struct ib_uverbs_attr __user *uattrs)
+/* What is done with one attribute that is there. */
+typedef int (*uverbs_attr_fn)(struct uverbs_cmd *cmd,
+			      const struct uverbs_attr_spec *spec,
+			      const struct uverbs_attr *attr,
+			      struct ib_uverbs_attr __user *uattr, u16 flags);
+
+static int uverbs_attrs_each(struct uverbs_cmd *cmd, uverbs_attr_fn fn,
+			     const struct ib_uverbs_attr *from,
+			     struct ib_uverbs_attr __user *uattrs)
 {
 	const struct uverbs_attr *attr;
 	u32 slot;
@@ -218,31 +225,8 @@ static int uverbs_attrs_probe(const struct uverbs_cmd *cmd,
 		attr = &cmd->attrs[slot];
 		if (!attr->present)
 			continue;
-		ret = uverbs_attr_probe(uverbs_slot_spec(cmd->method, slot),
-					attr, &uattrs[attr->index],
-					from[attr->index].flags);
-		if (ret)
-			return ret;
-	}
-	return 0;
-}
-
-static int uverbs_attrs_reply(struct uverbs_cmd *cmd,
-			      const struct ib_uverbs_attr *from,
-			      struct ib_uverbs_attr __user *uattrs)
-{
-	const struct uverbs_attr *attr;
-	u32 slot;
-	int ret;
-
-	for (slot = 0; slot < UVERBS_MAX_ATTRS; slot++) {
-		attr = &cmd->attrs[slot];
-		if (!attr->present)
-			continue;
-		ret = uverbs_attr_reply(cmd,
-					uverbs_slot_spec(cmd->method, slot),
-					attr, &uattrs[attr->index],
-					from[attr->index].flags);
+		ret = fn(cmd, uverbs_slot_spec(cmd->method, slot), attr,
+			 &uattrs[attr->index], from[attr->index].flags);
 		if (ret)
 			return ret;
 	}
@@ -263,7 +247,7 @@ static int uverbs_ioctl_command(struct ib_uverbs_file *file,
 	if (ret)
 		return ret;
 	uverbs_attrs_udata(&cmd, uattrs);
-	ret = uverbs_attrs_probe(&cmd, from, uattrs);
+	ret = uverbs_attrs_each(&cmd, uverbs_attr_probe, from, uattrs);
 	if (ret)
 		return ret;
 	if (method->prepare) {
@@ -273,7 +257,7 @@ static int uverbs_ioctl_command(struct ib_uverbs_file *file,
 	}
 	ret = uverbs_cmd_run(&cmd, method->handler, !method->no_context);
 	if (!ret)
-		ret = uverbs_attrs_reply(&cmd, from, uattrs);
+		ret = uverbs_attrs_each(&cmd, uverbs_attr_reply, from, uattrs);
 	uverbs_cmd_finish(&cmd, ret);
 	return ret;
 }
