@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <getopt.h>
 #include <linux/netlink.h>
-#include <rdma/ib_user_verbs.h>
 #include <rdma/rdma_netlink.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -177,27 +176,9 @@ static void need_region(struct env *e)
 	must(reg_many(e), "ibv_reg_mr");
 }
 
-/* The stock provider has no call for it. */
 static int rereg(struct env *e, unsigned int flags, const char *start, unsigned int access)
 {
-	struct ib_uverbs_rereg_mr_resp resp;
-	struct {
-		struct ib_uverbs_cmd_hdr hdr;
-		struct ib_uverbs_rereg_mr req;
-	} cmd = {
-		.hdr.command = IB_USER_VERBS_CMD_REREG_MR,
-		.hdr.in_words = sizeof(cmd) / 4,
-		.hdr.out_words = sizeof(resp) / 4,
-		.req.response = (uintptr_t)&resp,
-		.req.mr_handle = e->region->handle,
-		.req.flags = flags,
-		.req.start = (uintptr_t)start,
-		.req.length = BUF / 2,
-		.req.hca_va = (uintptr_t)start,
-		.req.access_flags = access,
-	};
-
-	return write(e->rig.ctx->cmd_fd, &cmd, sizeof(cmd)) == sizeof(cmd) ? 0 : errno;
+	return rereg_mr(e->region, flags, start, BUF / 2, start, NULL, access, NULL);
 }
 
 static int rereg_memory(struct env *e)

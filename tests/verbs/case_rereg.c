@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include <rdma/ib_user_verbs.h>
 
 #include "cases.h"
 
@@ -56,28 +55,7 @@ static void place_close(struct place *p)
 static int rereg_at(struct place *p, uint32_t flags, const char *start, uint32_t length,
 		    const char *virt, struct ibv_pd *pd, uint32_t access)
 {
-	struct ib_uverbs_rereg_mr_resp resp = {};
-	struct {
-		struct ib_uverbs_cmd_hdr hdr;
-		struct ib_uverbs_rereg_mr req;
-	} cmd = {
-		.hdr.command = IB_USER_VERBS_CMD_REREG_MR,
-		.hdr.in_words = sizeof(cmd) / 4,
-		.hdr.out_words = sizeof(resp) / 4,
-		.req.response = (uintptr_t)&resp,
-		.req.mr_handle = p->mr->handle,
-		.req.flags = flags,
-		.req.start = (uintptr_t)start,
-		.req.length = length,
-		.req.hca_va = (uintptr_t)virt,
-		.req.pd_handle = pd ? pd->handle : 0,
-		.req.access_flags = access,
-	};
-
-	if (write(p->pair.rig.ctx->cmd_fd, &cmd, sizeof(cmd)) != sizeof(cmd))
-		return errno;
-	p->rkey = resp.rkey;
-	return 0;
+	return rereg_mr(p->mr, flags, start, length, virt, pd, access, &p->rkey);
 }
 
 static int rereg(struct place *p, uint32_t flags, const char *start, uint32_t length,

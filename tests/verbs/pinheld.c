@@ -142,27 +142,12 @@ static int do_register(struct rig *rig, char *page)
 
 static int do_reregister(struct rig *rig, char *page)
 {
-	struct ib_uverbs_rereg_mr_resp resp;
-	struct {
-		struct ib_uverbs_cmd_hdr hdr;
-		struct ib_uverbs_rereg_mr req;
-	} cmd = {
-		.hdr.command = IB_USER_VERBS_CMD_REREG_MR,
-		.hdr.in_words = sizeof(cmd) / 4,
-		.hdr.out_words = sizeof(resp) / 4,
-		.req.response = (uintptr_t)&resp,
-		.req.flags = IBV_REREG_MR_CHANGE_TRANSLATION,
-		.req.start = (uintptr_t)page,
-		.req.length = PAGE,
-		.req.hca_va = (uintptr_t)page,
-	};
 	char *mine = aligned_alloc(PAGE, PAGE);
 	struct ibv_mr *mr = mine ? ibv_reg_mr(rig->pd, mine, PAGE, IBV_ACCESS_LOCAL_WRITE) : NULL;
 
 	if (!mr)
 		die("a region to begin with: %s", strerror(errno));
-	cmd.req.mr_handle = mr->handle;
-	return write(rig->ctx->cmd_fd, &cmd, sizeof(cmd)) == sizeof(cmd) ? 0 : errno;
+	return rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, page, PAGE, page, NULL, 0, NULL);
 }
 
 /* The driver's part, a struct mminfo, begins with the page. */

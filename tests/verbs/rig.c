@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <rdma/ib_user_verbs.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -348,4 +349,32 @@ bool wire_swap(int fd, const void *mine, void *theirs, size_t len)
 		done += n;
 	}
 	return true;
+}
+
+int rereg_mr(const struct ibv_mr *mr, uint32_t flags, const void *start, uint64_t length,
+	     const void *virt, const struct ibv_pd *pd, uint32_t access, uint32_t *rkey)
+{
+	struct ib_uverbs_rereg_mr_resp resp = {};
+	struct {
+		struct ib_uverbs_cmd_hdr hdr;
+		struct ib_uverbs_rereg_mr req;
+	} cmd = {
+		.hdr.command = IB_USER_VERBS_CMD_REREG_MR,
+		.hdr.in_words = sizeof(cmd) / 4,
+		.hdr.out_words = sizeof(resp) / 4,
+		.req.response = (uintptr_t)&resp,
+		.req.mr_handle = mr->handle,
+		.req.flags = flags,
+		.req.start = (uintptr_t)start,
+		.req.length = length,
+		.req.hca_va = (uintptr_t)virt,
+		.req.pd_handle = pd ? pd->handle : 0,
+		.req.access_flags = access,
+	};
+
+	if (write(mr->context->cmd_fd, &cmd, sizeof(cmd)) != sizeof(cmd))
+		return errno;
+	if (rkey)
+		*rkey = resp.rkey;
+	return 0;
 }

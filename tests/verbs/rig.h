@@ -65,6 +65,13 @@ unsigned int mtu_bytes(enum ibv_mtu mtu);
 /* 0 for a number that is no MTU. */
 enum ibv_mtu mtu_from_bytes(unsigned int bytes);
 
+/*
+ * ibv_rereg_mr(), for which the stock provider has no call: 0, or an errno.  @pd and
+ * @rkey, where the new key goes, may be NULL.
+ */
+int rereg_mr(const struct ibv_mr *mr, uint32_t flags, const void *start, uint64_t length,
+	     const void *virt, const struct ibv_pd *pd, uint32_t access, uint32_t *rkey);
+
 /* A connection of the server's or the client's side; ends the program on error. */
 int wire_listen_accept(const char *port, unsigned int seconds);
 int wire_connect(const char *host, const char *port, unsigned int seconds);
